@@ -24,16 +24,21 @@ struct cli_command {
 
 struct store_profile;
 
-/* Whether a run looks for the profile that softpmu tune kept of its program: only when asked for, by itself, with --profile, not with --no-profile. */
-enum cli_profile { CLI_PROFILE_NONE, CLI_PROFILE_STORED, CLI_PROFILE_ASKED, CLI_PROFILE_REFUSED };
+/* Whether a run applies the profile that softpmu tune kept of its program. */
+enum cli_profile {
+	CLI_PROFILE_NONE,	/* no: the command does not do so by itself, and --profile was not given */
+	CLI_PROFILE_STORED,	/* yes, if there is an active one: the command does so by itself */
+	CLI_PROFILE_ASKED,	/* yes, and it is an error if there is none: --profile */
+	CLI_PROFILE_REFUSED,	/* no: --no-profile */
+};
 
 /* What the options of a run (cli_run_options) and its command decide. */
 struct cli_run {
 	struct core_config core;
 	struct run_options run;
 	char *const *argv;	/* the program and its arguments */
-	enum cli_profile
-		profile; /* set to CLI_PROFILE_STORED before the options by commands that apply it by themselves */
+	/* Commands that apply profiles by themselves set it to CLI_PROFILE_STORED before they read their options. */
+	enum cli_profile profile;
 	const char *profile_name;	/* --profile=NAME, or NULL: the active one */
 	const struct store_profile *applied;	/* NULL: none */
 	/* private */
@@ -56,50 +61,53 @@ struct cli_run {
 extern const struct option cli_run_options[];
 /* One of these rows in the table of a command that takes only some of them; prefix: "run." for a member `run`. */
 #define CLI_OPTION_CORE(type, prefix) OPT_TEXT(0, "core", "CORE", type, prefix core_name, \
-	"Model this machine: a preset (softpmu cores), host for the preset of the processor that this runs on, or a file with a / " \
-	"in its name. Default: golden-cove.", .filled = true)
+	"Model this machine: a preset (softpmu cores), host for the preset of the processor that this runs on, or a " \
+	"file with a / in its name. Default: golden-cove.", .filled = true)
 #define CLI_OPTION_PMU(type, prefix) OPT_TEXT(0, "pmu", "PMU", type, prefix pmu_name, \
-	"Carry this PMU instead of the core's own: p5, p6, netburst, yonah, core2, nehalem, haswell and others in data/events. " \
-	"Without --core the core is the one nearest to the machines that have it.", .filled = true)
+	"Carry this PMU instead of the core's own: p5, p6, netburst, yonah, core2, nehalem, haswell and others in " \
+	"data/events. Without --core the core is the one nearest to the machines that have it.", .filled = true)
 #define CLI_OPTION_SET(type, prefix) \
 	OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
 		"Change one field of the core, as in --set l1d.size=32K. May be repeated.", \
 		.more = "put the fields into a core's file")
 
 void cli_run_init(struct cli_run *r);
-/* After the options: argv[i..] is the program (or --replay was given). Loads the core. 0, or -1 after one printed line. */
+/* After the options: argv[i..] is the program (or --replay was given).  Loads the core, and applies the profile.
+ * 0, or -1 after one printed line. */
 int  cli_run_finish(struct cli_run *r, int argc, char **argv, int i);
-/* Reads the options of c: into target, and those of a run into r (NULL: c has none of them), up to the first word that is no
- * option: *next.  1: go on; 0: help was printed; -1: bad, one line was printed. */
+/* Reads the options of c into target, and those of a run into r (NULL: c does not take them), up to the first word
+ * that is no option, whose index is *next.  1: go on; 0: help was printed; -1: wrong, one line was printed. */
 int  cli_options(const struct cli_command *c, void *target, struct cli_run *r, int argc, char **argv, int *next);
 /* The same for commands with words among the options: each goes to `word` with the target. */
 int  cli_options_and_words(const struct cli_command *c, void *target, int argc, char **argv,
 	int (*word)(void *target, const char *word, struct err *err));
-/* The same with a parser of the caller's making, whose command is filled in. */
-struct option_parser;
+/* The same with a parser that the caller has filled in but for `command`. */
 int  cli_parse(const struct cli_command *c, struct option_parser *p, int argc, char **argv, int *next);
-/* Progress line on a terminal (stderr) for runs over two seconds, and Ctrl-C.  cli_run_program calls it by itself (context: r) if the
- * sink has no tick of its own; a tick of your own should return what this one returns. */
+/* The tick of a run (context: r): prints a progress line on a terminal (stderr) once a run has taken two seconds,
+ * and looks for Ctrl-C.  cli_run_program calls it if the sink has no tick of its own; a sink's own tick returns
+ * what this one does. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);
 void cli_progress_clear(struct cli_run *r);
-/* The same line for what is not a run of a program: `text` for a while, on a terminal and not too often. */
+/* Shows `text` in the progress line, for work that is not a run of a program: on a terminal only, and not too often. */
 void cli_progress_text(struct cli_run *r, const char *text);
-/* Signals are taken note of (cli_interrupted) from now on, or no more: for what runs no program meanwhile. */
+/* on: SIGINT, SIGTERM and SIGHUP no longer end softpmu, but set cli_interrupted; for work that runs no program. */
 void cli_catch(bool on);
-/* Loads the core and its --set fields without a program, for commands that only look at it; called by cli_run_finish. 0, or -1 after one
- * printed line. */
+/* Loads the core and applies --pmu, --set, --feature and --wrmsr, for commands that run no program; cli_run_finish
+ * calls it. 0, or -1 after one printed line. */
 int  cli_core(struct cli_run *r);
-/* ", changed by --set" and which features are not as the preset has them, behind the core's name; "" if nothing was changed. */
+/* Text to print behind the core's name: ", changed by --set" and the features that differ from the preset; "" if
+ * nothing was changed. */
 const char *cli_changed(const struct cli_run *r);
-/* Runs with Ctrl-C handling: the program gets the SIGINT, we live on to write what was measured.
- * A second SIGINT within three seconds stops the measurement and lets the program run on, a third kills it; SIGTERM and SIGHUP likewise.
- * A signal sent to softpmu alone (kill) is passed on to the program. */
+/* Runs the program and handles SIGINT, SIGTERM and SIGHUP: the program gets the signal, and softpmu lives on to
+ * write what was measured.  A second one within three seconds stops the measurement and lets the program run on; a
+ * third kills it. A signal that was sent to softpmu alone (kill) is passed on to the program. */
 int  cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_result *result, struct err *err);
-/* For a command that replays what it runs: a file of its own in TMPDIR, into which the next run saves its stream.  Its name, or NULL after one printed
- * line, which ends with `hint`.  And its end (NULL: there was none). */
+/* For commands that replay what they run: creates a file in TMPDIR into which the next run saves its stream.
+ * Returns its name, which cli_forget_stream frees, or NULL after one printed line, which ends with `hint`. */
 char *cli_keep_stream(struct cli_run *r, const char *command, const char *hint);
+/* Removes that file.  name NULL: nothing is done. */
 void cli_forget_stream(struct cli_run *r, char *name);
-/* A SIGINT, SIGTERM or SIGHUP came during the last run (false before the first): do not start another. */
+/* Whether a SIGINT, SIGTERM or SIGHUP came during the last run (false before the first): then no other should begin. */
 bool cli_interrupted(void);
 /* Exit status as a shell would give it for a wait status. */
 int  cli_exit_status(int wait_status);
@@ -107,20 +115,21 @@ int  cli_exit_status(int wait_status);
 /* One line on stderr: "softpmu: ..." */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* perfdata_open that says what is wrong, or odd, with the file. */
+/* perfdata_open, which prints the error, or a warning if the file is odd.  0, or an error after one printed line. */
 struct perfdata_file;
 int cli_open_data(struct perfdata_file **out, const char *path);
 
 /* "0.1.0" */
 const char *cli_version(void);
-/* Directories, found from the place of the running binary: in the build tree or installed. */
+/* Folders of the build tree or of the installation, whichever the running binary is in. */
 const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */
 const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */
-/* A line to print if --pmu chose a PMU that is not this core's; "" else.  text: room for 128. */
+/* A line to print if --pmu chose a PMU that is not the core's own; otherwise "".  text: room for 128 bytes. */
 const char *cli_pmu_note(const struct cli_run *r, char *text);
-/* "data_dir/events/<core.pmu>.tsv" loaded; prints the error and returns NULL on failure. */
+/* Loads "data_dir/events/<core.pmu>.tsv"; NULL after one printed line.  The caller frees it (spmu_model_free). */
 struct spmu_model *cli_model(const struct core_config *core);
-/* Likewise "data_dir/events/uncore-<core.uncore>.tsv" into *out, NULL for a core whose uncore has no PMU.  0, or -1 after one printed line. */
+/* Loads "data_dir/events/uncore-<core.uncore>.tsv" into *out: NULL for a core whose uncore has no PMU.  0, or -1
+ * after one printed line. */
 struct spmu_uncore_model;
 int  cli_uncore(struct spmu_uncore_model **out, const struct core_config *core);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu block: a few instructions in a steady state: cycles an iteration, ports, what limits them. */
+ * softpmu block: runs a few instructions in a steady state and prints cycles per iteration, ports, and the
+ * bottleneck. */
 #include "cli/cli.h"
 #include "analysis/block/assemble.h"
 #include "analysis/block/block.h"
@@ -72,7 +73,7 @@ static int parse(struct options *o, int argc, char **argv)
 	return -1;
 }
 
-/* The whole file, NUL-terminated; NULL after one printed line. */
+/* Reads the whole file, and ends it with a NUL; NULL after one printed line. */
 static char *read_text(const char *name, size_t *bytes)
 {
 	bool standard = !name || !strcmp(name, "-");
@@ -335,7 +336,7 @@ static int run_one(const struct options *o, struct block_engine *engine)
 
 /* ---- a block a line ---- */
 
-/* A CSV field in quotes. */
+/* Prints a CSV field in quotes. */
 static void print_quoted(const char *text)
 {
 	putchar('"');
@@ -347,7 +348,7 @@ static void print_quoted(const char *text)
 	putchar('"');
 }
 
-/* Prints the row; whether it holds figures. */
+/* Prints the row of one block; true if it holds figures, false if an error. */
 static bool print_row(const struct options *o, struct block_engine *engine, const struct asm_block *b)
 {
 	const struct block_spec spec = { .code = b->code,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu calibrate: a core's file for the processor at hand, from microbenchmarks (analysis/calibrate/calibrate.h).
- * The model runs the same machine code: softpmu itself is the traced program (--run), with a region around each microbenchmark. */
+ * softpmu calibrate: makes a core's file for the processor that it runs on, from microbenchmarks
+ * (analysis/calibrate/calibrate.h).  The model runs the same machine code: softpmu itself is the traced program
+ * (--run), with a region around each microbenchmark. */
 #include "analysis/calibrate/calibrate_fields.h"
 #include "cli/cli.h"
 #include "core/machine/host_preset.h"
@@ -31,16 +32,16 @@ struct calibration {
 	struct session_events events;
 	struct session *session;
 	double *before, *after;
-	uint64_t *pauses;		/* that make up in the model for chains' ages natively */
-	bool *aligned;			/* by a run of them */
-	double place;			/* cycles of linking one, under the model; 0: not known */
+	uint64_t *pauses;		/* of each: PAUSEs that make its chain as old as natively */
+	bool *aligned;			/* of each: pauses[] comes from a run, not from a guess */
+	double place;			/* cycles to link one place of a chain under the model; 0: not known */
 	struct core_config base, core;
 	struct cal_fields fields;
 };
 
 /* ---- the traced side ------------------------------------------------------------------------------------- */
 
-/* What of a region's name says that it is what goes before it. */
+/* Ends of the names of the regions ahead of a microbenchmark: while its chain is linked, and while it waits. */
 #define LINKING ", linking"
 #define WAITING ", waiting"
 
@@ -116,7 +117,7 @@ static bool on_client(void *context, struct run_thread *t, const struct st_clien
 	return session_client(((struct calibration *)context)->session, t, request, name, answer);
 }
 
-/* Cycles of the session's region of the microbenchmark, or of what goes before it. */
+/* Cycles in the microbenchmark's region (before: ""), or in one ahead of it (LINKING, WAITING). */
 static double region_cycles(const struct calibration *c, size_t probe, const char *before)
 {
 	char name[64];
@@ -135,7 +136,7 @@ static uint64_t ahead_of(const struct calibration *c, size_t probe)
 	return (uint64_t)fmin(c->host.value[probe].ahead, 1e6);
 }
 
-/* PAUSEs that make up for an age, in cycles, of chains natively. */
+/* Changes pauses[i] so that a chain that was `age` cycles old becomes as old as natively. */
 static void wait_for(struct calibration *c, const struct core_config *core, size_t i, double age)
 {
 	const double should = c->host.value[i].age_ms * 1e6 * core->frequency_ghz;
@@ -144,7 +145,8 @@ static void wait_for(struct calibration *c, const struct core_config *core, size
 			(uint64_t)fmin(fmax((double)c->pauses[i] + (should - age) / core->pause_cycles, 0), CAL_IDLE);
 }
 
-/* The chains that have not run under the model yet: by how long it linked others, and as if their accesses took as long as natively. */
+/* Sets pauses[] for chains that have not run under the model yet.  The age is guessed from how long the model
+ * linked others, and from the accesses' native latency. */
 static void guess_ages(struct calibration *c, const struct core_config *core, const bool *wanted)
 {
 	for (size_t i = 0; i < c->probes && c->place > 0; i++)
@@ -153,7 +155,7 @@ static void guess_ages(struct calibration *c, const struct core_config *core, co
 				cal_model_age(c->probe + i, ahead_of(c, i), c->place, -1, c->host.value[i].cycles));
 }
 
-/* So many PAUSEs that the next run's chains are as old as natively. */
+/* Sets pauses[] by the last run, so that in the next one chains are as old as natively. */
 static void align_ages(struct calibration *c, const struct core_config *core, const bool *wanted, const double *cycles)
 {
 	for (size_t i = 0; i < c->probes; i++) {
@@ -166,7 +168,8 @@ static void align_ages(struct calibration *c, const struct core_config *core, co
 	}
 }
 
-/* cycles[i] of each wanted one on this core; the others: -1. 0, or -1 after one printed line. */
+/* Runs the wanted microbenchmarks on this core into cycles[]; those of the others become -1.  0, or -1 after one
+ * printed line. */
 static int model_runs(struct calibration *c, const struct core_config *core, const bool *wanted, double *cycles)
 {
 	size_t bytes = 1;
@@ -231,7 +234,8 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 
 /* ---- a page written before ------------------------------------------------------------------------------- */
 
-/* A row's microbenchmark and its host's value; false: it is none, or nothing that was measured. */
+/* Reads a row of the page: its microbenchmark and the host's value.  False if it is no such row, or nothing was
+ * measured. */
 static bool read_row(const struct calibration *c, const char *line, size_t *at, struct cal_value *v)
 {
 	char name[32];
@@ -352,7 +356,7 @@ static bool write_core(const struct calibration *c, const char *base)
 	return finish_file(f, c->output);
 }
 
-/* Which part of the machine a microbenchmark shows. */
+/* The part of the machine that a microbenchmark measures. */
 enum part { CORE, NEAR, FAR, PARTS };
 static enum part part_of(const struct core_config *core, const struct cal_probe *p)
 {
@@ -475,7 +479,7 @@ static int on_tick(void *context, double done)
 	return 0;
 }
 
-/* The base's name: what was asked for; the host's preset; the nearest by its vector extensions. */
+/* The base's name: the one that was asked for, else the host's preset, else the preset nearest by vector extensions. */
 static const char *base_name(struct calibration *c, char name[64])
 {
 	struct core_host h;
@@ -497,7 +501,7 @@ static const char *base_name(struct calibration *c, char name[64])
 	return name;
 }
 
-/* With what the fields need of it, where the host ran that. */
+/* Adds to `wanted` what refining the fields needs, as far as the host ran it. */
 static void refine_wants(const struct calibration *c, const struct core_config *core, bool *wanted)
 {
 	cal_refine_wants(core, c->probe, c->probes, wanted);
@@ -505,7 +509,8 @@ static void refine_wants(const struct calibration *c, const struct core_config *
 		wanted[i] &= c->host.value[i].cycles > 0;
 }
 
-/* Which of the values brings the wanted microbenchmarks nearest to the host's.  0, or -1 after one printed line. */
+/* Finds the value that brings the wanted microbenchmarks nearest to the host's; *least: how far they still are.  0,
+ * or -1 after one printed line. */
 static int nearest(struct calibration *c, const bool *wanted, const uint32_t *value, size_t values,
 	void (*set)(struct core_config *core, const struct core_config *base, uint32_t value), uint32_t *best,
 	double *least)
@@ -546,7 +551,8 @@ static void set_distance(struct core_config *core, const struct core_config *bas
 	core->prefetch_l1d_ip_distance = distance;
 }
 
-/* The prefetcher's distance: by L3's sizes, and by those of memory once it is known how uneven its reads are.  0, or -1 after one printed line. */
+/* Fits the prefetcher's distance: by the sizes that fit L3, and once it is known how uneven reads of memory are,
+ * also by those that do not.  0, or -1 after one printed line. */
 static int try_distance(struct calibration *c, bool uneven_known, bool *wanted)
 {
 	const uint32_t about = c->core.prefetch_l1d_ip_distance,
@@ -562,7 +568,8 @@ static int try_distance(struct calibration *c, bool uneven_known, bool *wanted)
 	return 0;
 }
 
-/* How uneven reads of memory are, once their latency is right, and with that the prefetcher's distance anew.  0, or -1 after one printed line. */
+/* Fits how uneven reads of memory are, which needs the right latency, and then the prefetcher's distance again.  0,
+ * or -1 after one printed line. */
 static int try_uneven(struct calibration *c, bool *wanted)
 {
 	static const uint32_t share[] = { 100, 75, 50, 25, 0 };
@@ -577,9 +584,9 @@ static int try_uneven(struct calibration *c, bool *wanted)
 	return try_distance(c, true, wanted);
 }
 
-/* The share of scattered pages by the model, as which frames L2's sets have too many of is drawn, for the host once, and a mean says little of one draw; then
- * what others leave of L3's sets, and the
- * prefetcher's distance.  0, or -1 after one printed line. */
+/* Fits by runs of the model: the share of scattered pages, then the ways of L3 that other programs leave, then the
+ * prefetcher's distance.  The share cannot be computed: which sets of L2 get too many frames is drawn once for the
+ * host, and a mean says little about one draw.  0, or -1 after one printed line. */
 static int try_values(struct calibration *c, bool *wanted)
 {
 	static const uint32_t share[] = { 0, 10, 20, 30, 40, 50, 70, 100 };
@@ -603,7 +610,7 @@ static int try_values(struct calibration *c, bool *wanted)
 	return try_distance(c, false, wanted);
 }
 
-/* The page where it was asked for; if nothing is fitted, it is what is printed. */
+/* Writes the page to --page; without it prints the page if nothing was fitted. */
 static bool write_result(const struct calibration *c)
 {
 	if (!c->page)
@@ -666,7 +673,7 @@ static int calibrate(struct calibration *c, const char *base)
 			}
 			if (model_runs(c, &c->core, wanted, c->after))
 				goto done;
-			if (step == 1 && try_values(c, wanted))	/* by then the latency of L3 is nearly right */
+			if (step == 1 && try_values(c, wanted))	/* the latency of L3 is nearly right by then */
 				goto done;
 			stop = step + 1 == STEPS ||
 				!cal_refine(&c->core, &c->fields, &c->base, c->probe, c->probes, &c->host, c->after,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu trace: records a program's stream without modelling it; softpmu replay: counts on a recorded one. */
+ * softpmu trace records a program's stream without modelling it; softpmu replay counts on a recorded stream. */
 #include "cli/cli.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -70,9 +70,9 @@ static int finish(int status)
 	return status;
 }
 
-/* If softpmu was started without one of the standard files, the first file that it opens must not take that file's number.
- * A file that can be neither read nor written takes it instead: printing to it is still an error, and the program that
- * softpmu runs finds it closed. */
+/* If softpmu was started without one of the standard files, the first file that it opens must not take that file's
+ * number.  A file that can be neither read nor written takes it instead: printing to it is still an error, and the
+ * program that softpmu runs finds it closed. */
 static void fill_standard_files(void)
 {
 	for (int fd = 0; fd <= 2; fd++)

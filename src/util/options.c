@@ -93,7 +93,8 @@ static int choose(const struct found *f, void *at, const char *value, struct err
 		several && strchr(text, ',') ? "one of " : "", text, several ? " or " : "", last);
 }
 
-/* All of text, up to `end`, is a number: double digits are exact up to 2^53, whole numbers without a point up to 2^64. */
+/* Reads a number up to *end: as a double, and as a whole number, which is exact up to 2^64 if it is written in
+ * digits alone. *whole is UINT64_MAX if it is no such number.  False if text is no number. */
 static bool read_number(const char *text, char **end, double *value, uint64_t *whole)
 {
 	errno = 0;
@@ -230,7 +231,8 @@ static int refuse(const struct found *f, struct err *err)
 		instead ? instead : "");
 }
 
-/* The value that stands in the word itself (attached; NULL: none) or is the next word.  *i moves to the last word taken. */
+/* The value that stands in the word itself (attached; NULL: none) or is the next word.  *i moves to the last word
+ * taken. */
 static int take_value(const struct option_parser *p, const struct found *f, const char *attached, int argc, char **argv,
 	int *i, const char **value, struct err *err)
 {

@@ -92,29 +92,42 @@ void options_help(FILE *out, const struct option *o)
 
 /* ---- the man page ---- */
 
-/* Sentences, a line each, as mdoc wants them. */
+/* Prints a word of text with what roff would misread escaped. */
+static void mdoc_escaped(FILE *out, const char *word, size_t n, bool begins)
+{
+	if (begins && (*word == '.' || *word == '\''))
+		fputs("\\&", out);
+	for (size_t i = 0; i < n; i++)
+		if (word[i] == '\\')
+			fputs("\\e", out);
+		else if (word[i] == '-' && i + 1 < n && word[i + 1] == '-')
+			fputs("\\-", out);
+		else
+			fputc(word[i], out);
+}
+
+/* Prints the text in lines; each sentence begins a new one, as mdoc wants it. */
 static void mdoc_text(FILE *out, const char *text)
 {
-	bool begins = true;
-	for (const char *c = text; *c; c++) {
-		if (begins && (*c == '.' || *c == '\''))
-			fputs("\\&", out);
-		begins = false;
-		if (*c == '\\') {
-			fputs("\\e", out);
-		} else if (*c == '-' && c[1] == '-') {
-			fputs("\\-", out);
-		} else if (*c == '\n' ||
-			(*c == '.' && c[1] == ' ' && isupper((unsigned char)c[2]) && c > text && c[-1] != '.')) {
-			fputs(*c == '.' ? ".\n" : "\n", out);
-			while (c[1] == ' ')
-				c++;
-			begins = true;
-		} else {
-			fputc(*c, out);
+	enum { MOST = 110 };
+	size_t column = 0;
+	bool ended = false;	/* a sentence, with the word before */
+	while (*text) {
+		const size_t n = strcspn(text, " \n");
+		if (column && (text[-1] == '\n' || (ended && isupper((unsigned char)*text)) || column + 1 + n > MOST)) {
+			fputc('\n', out);
+			column = 0;
 		}
+		if (column)
+			fputc(' ', out);
+		mdoc_escaped(out, text, n, !column);
+		column += n + 1;
+		ended = n > 1 && text[n - 1] == '.' && text[n - 2] != '.';
+		text += n;
+		text += strspn(text, " ");
+		text += *text == '\n';
 	}
-	if (!begins)
+	if (column)
 		fputc('\n', out);
 }
 

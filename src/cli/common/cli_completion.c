@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Completion for bash (cli_help.h): a script with a table of every command's options and of the values that they take, both
- * written from the commands' own tables, and one function that looks the word before the cursor up in it.
+ * Completion for bash (cli_help.h): a script with every command's options and the values that they take, both
+ * printed from the commands' tables, and one function that completes the word at the cursor from them.
  *
- * Values are completed by what an option calls its argument: FILE, DIR, CORE, PMU, or words joined by |.  Left out: names of
- * events, fields and features, of which there are too many, and which differ from core to core. */
+ * An option's argument says how its value is completed: FILE, DIR, CORE, PMU, or words joined by |.  Left out:
+ * names of events, fields and features.  They differ from core to core, and are too many. */
 #include "cli/common/cli_help.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -41,8 +41,9 @@ static const char function[] =
 	"		return\n"
 	"	fi\n"
 	"	# A part of a command has options of its own: softpmu tune --software.\n"
-	"	if ((COMP_CWORD > 2)) && [[ $(_softpmu_options \"$command ${words[2]}\") ]]; then command=\"$command "
-	"${words[2]}\"; fi\n"
+	"	if ((COMP_CWORD > 2)) && [[ $(_softpmu_options \"$command ${words[2]}\") ]]; then\n"
+	"		command=\"$command ${words[2]}\"\n"
+	"	fi\n"
 	"	case $(_softpmu_values \"$command\" \"$prev\") in\n"
 	"	'') ;;\n"
 	"	FILE) mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); compopt -o filenames 2>/dev/null; return ;;\n"
@@ -66,13 +67,26 @@ static const char function[] =
 	"}\n"
 	"complete -F _softpmu softpmu\n";
 
+/* Prints words behind each other, and continues on the next line where one would become too long. */
+struct line { FILE *out; unsigned column; };
+
+static void print_word(struct line *l, const char *before, const char *word, size_t n)
+{
+	enum { MOST = 110 };
+	if (l->column + strlen(before) + n + 1 > MOST) {
+		fputs(" \\\n\t\t", l->out);
+		l->column = 16;
+	}
+	l->column += (unsigned)fprintf(l->out, " %s%.*s", before, (int)n, word);
+}
+
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* The names of the files of one kind in the data directory, which end with `suffix`, in order. */
-static void print_files(FILE *out, const char *folder, const char *suffix, const char *but)
+static void print_files(struct line *l, const char *folder, const char *suffix, const char *but)
 {
 	enum { MOST = 256 };
 	char path[4096], *name[MOST];
@@ -89,19 +103,19 @@ static void print_files(FILE *out, const char *folder, const char *suffix, const
 		closedir(d);
 	qsort(name, n, sizeof *name, by_name);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, " %s", name[i]);
+		print_word(l, "", name[i], strlen(name[i]));
 		free(name[i]);
 	}
 }
 
-static void print_options(FILE *out, const struct option *o)
+static void print_options(struct line *l, const struct option *o)
 {
 	for (; o && o->kind; o++)
 		if (o->kind != OPTION_GROUP && o->kind != OPTION_REFUSED && !o->hidden) {
 			if (o->name)
-				fprintf(out, " --%s", o->name);
+				print_word(l, "--", o->name, strlen(o->name));
 			else
-				fprintf(out, " -%c", o->brief);
+				print_word(l, "-", &o->brief, 1);
 		}
 }
 
@@ -117,6 +131,7 @@ static void print_values(FILE *out, const char *command, const struct option *o)
 	for (; o && o->kind; o++) {
 		if (!o->argument || o->hidden || (o->optional && !o->name))
 			continue;
+		struct line l = { out, 100 };	/* the values begin on a line of their own, if there are many */
 		fputs("	", out);
 		if (o->brief && !o->optional)
 			fprintf(out, "'%s -%c'%s", command, o->brief, o->name ? " | " : "");
@@ -126,14 +141,14 @@ static void print_values(FILE *out, const char *command, const struct option *o)
 		if (o->kind == OPTION_CHOICE || is_choice(o->argument)) {
 			for (const char *word = o->argument; *word; word += *word == '|') {
 				const size_t n = strcspn(word, "|");
-				fprintf(out, " %.*s", (int)n, word);
+				print_word(&l, "", word, n);
 				word += n;
 			}
 		} else if (!strcmp(o->argument, "CORE")) {
-			fputs(" host", out);
-			print_files(out, "cores", ".conf", "\n");
+			print_word(&l, "", "host", 4);
+			print_files(&l, "cores", ".conf", "\n");
 		} else if (!strcmp(o->argument, "PMU")) {
-			print_files(out, "events", ".tsv", "uncore-");
+			print_files(&l, "events", ".tsv", "uncore-");
 		} else {
 			fputs(!strcmp(o->argument, "FILE") || !strcmp(o->argument, "DIR")
 					? o->argument[0] == 'F' ? " FILE" : " DIR"
@@ -156,8 +171,8 @@ static void each(
 
 static void options_row(FILE *out, const struct cli_command *c)
 {
-	fprintf(out, "	'%s') echo", c->name);
-	print_options(out, c->options);
+	struct line l = { out, (unsigned)fprintf(out, "	'%s') echo", c->name) + 7 };
+	print_options(&l, c->options);
 	fputs(c->runs ? " \"$run\" ;;\n" : " ;;\n", out);
 }
 
@@ -175,17 +190,19 @@ static void runs_row(FILE *out, const struct cli_command *c)
 static void program_row(FILE *out, const struct cli_command *c)
 {
 	if (strstr(c->usage, "PROGRAM"))
-		fprintf(out, " | '%s'", c->name);
+		fprintf(out, "	'%s') echo yes ;;\n", c->name);
 }
 
 void cli_completion_bash(FILE *out, const struct cli_command *const *commands)
 {
 	fputs(script, out);
-	fputs("\n_softpmu_options()\n{\n	local run='", out);
-	print_options(out, cli_run_options);
-	fputs("'\n	case $1 in\n	'') echo", out);
+	struct line l = { out, 24 };
+	fputs("\n_softpmu_options()\n{\n	local run=\"", out);
+	print_options(&l, cli_run_options);
+	fputs("\"\n	case $1 in\n	'') echo", out);
+	l.column = 16;
 	for (const struct cli_command *const *c = commands; *c; c++)
-		fprintf(out, " %s", (*c)->name);
+		print_word(&l, "", (*c)->name, strlen((*c)->name));
 	fputs(" help --help --version ;;\n", out);
 	each(out, commands, options_row);
 	fputs("	esac\n}\n\n_softpmu_parts()\n{\n	case $1 in\n", out);
@@ -204,8 +221,8 @@ void cli_completion_bash(FILE *out, const struct cli_command *const *commands)
 	each(out, commands, values_row);
 	fputs("	*) case $1 in\n", out);
 	each(out, commands, runs_row);
-	fputs("	esac ;;\n	esac\n}\n\n_softpmu_takes_program()\n{\n	case $1 in\n	'-'", out);
+	fputs("	esac ;;\n	esac\n}\n\n_softpmu_takes_program()\n{\n	case $1 in\n", out);
 	each(out, commands, program_row);
-	fputs(") echo yes ;;\n	esac\n}\n", out);
+	fputs("	esac\n}\n", out);
 	fputs(function, out);
 }

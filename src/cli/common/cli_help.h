@@ -8,8 +8,9 @@
 void cli_help_command(FILE *out, const struct cli_command *c);
 /* What `softpmu help run-options` prints. */
 void cli_help_run_options(FILE *out);
-/* softpmu help WORD...: COMMAND [PART]; run-options; and for those who build softpmu: --mdoc COMMAND [PART], --mdoc run-options,
- * --mdoc (the names that it knows), --completion bash.  commands: up to a NULL.  The exit status. */
+/* softpmu help WORD..., where WORD... is COMMAND [PART] or run-options; or, for those who build softpmu, --mdoc
+ * COMMAND [PART], --mdoc run-options, --mdoc (lists the names, and checks the tables) or --completion bash.
+ * commands ends with a NULL. Returns the exit status. */
 int  cli_help(const struct cli_command *const *commands, int argc, char **argv);
 /* A script for bash that completes softpmu's command line (completions/softpmu). */
 void cli_completion_bash(FILE *out, const struct cli_command *const *commands);

@@ -73,6 +73,12 @@ static int look_up(struct cli_run *r, struct store_profile *out, struct err *err
 		code = profile_store_open(&s, path, false, err);
 	if (code || !s)
 		return code;
+	/* A program that cannot be found has no profile; the run itself says that it cannot be found. */
+	if (r->profile != CLI_PROFILE_ASKED && !r->run.replay &&
+		stream_find_program(r->argv[0], path, sizeof path, err)) {
+		profile_store_close(s);
+		return 0;
+	}
 	code = cli_profile_program(r, key, err);
 	if (!code)
 		code = profile_store_get(s, key, r->core.name, r->profile_name, out, err);

@@ -18,7 +18,7 @@ static void line(const char *kind, const char *format, va_list ap)
 {
 	char text[2048];
 	vsnprintf(text, sizeof text, format, ap);
-	for (char *c = text; *c; c++)	/* one line, whatever the names in it hold */
+	for (char *c = text; *c; c++)	/* names may hold line feeds; a message is one line */
 		if ((unsigned char)*c < ' ' && *c != '\t')
 			*c = '?';
 	fprintf(stderr, "softpmu: %s%s\n", kind, text);
@@ -83,7 +83,8 @@ static void unknown_pmu(const char *name)
 	cli_error("no PMU '%s'; known: %s", name, known);
 }
 
-/* --pmu NAME: loads the table once to know it and the core it runs on.  0, or -1 after one printed line. */
+/* --pmu NAME: loads the event table to learn libpfm4's name of the PMU and the core that it runs on by default.  0,
+ * or -1 after one printed line. */
 static int choose_pmu(struct cli_run *r, char core[64])
 {
 	struct core_config c = { .name = "--pmu" };
@@ -112,7 +113,7 @@ const char *cli_pmu_note(const struct cli_run *r, char *text)
 	return text;
 }
 
-/* REG=VALUE@FUNC. */
+/* --wrmsr REGISTER=VALUE@FUNCTION: a write in mid-run. */
 static int write_at(struct cli_run *r, const char *text, const char *at, struct err *err)
 {
 	struct run_write *w = &r->write[r->run.writes];
@@ -134,7 +135,7 @@ static int write_at(struct cli_run *r, const char *text, const char *at, struct 
 	return 0;
 }
 
-/* --feature and --wrmsr, in their order, over the core as --set left it. */
+/* Applies --feature and --wrmsr, in their order, to the core as --set left it. */
 static int set_features(struct cli_run *r, struct err *err)
 {
 	int rc = 0;
@@ -204,7 +205,8 @@ const char *cli_changed(const struct cli_run *r)
 	return r->changed;
 }
 
-/* --cpus and --quantum, which may be a time of the core that is known now.  0, or -1 after one printed line. */
+/* Checks --smt, --cpus and --quantum.  A quantum may be a time, for which the core must be known.  0, or -1 after
+ * one printed line. */
 static int share_processors(struct cli_run *r)
 {
 	enum { CPUS_MOST = 512 };

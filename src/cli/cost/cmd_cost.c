@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu cost: what events cost a program, four ways side by side (analysis/cost/cost.h), and what its cycles are made of.
+ * softpmu cost: says what events cost a program, in four ways side by side (analysis/cost/cost.h), and what its
+ * cycles are made of.
  *
- * The program runs once; its stream is kept, and replayed on a machine with one feature changed for each event.  Same trace, so that what differs
- * is the machine alone. */
+ * The program runs once, and its stream is kept.  For each event the stream is replayed on a machine with one
+ * feature changed.  The trace is the same, so only the machine differs. */
 #include "cli/cli.h"
 #include "cli/cost/cost_graph.h"
 #include "cli/cost/cost_places.h"
@@ -16,7 +17,7 @@
 extern const struct cli_command cmd_cost;
 
 enum { CHANGE_BYTES = 256 };
-struct look {			/* an event that is looked at */
+struct look {			/* an event, or the uops of a --tag */
 	const struct cost_event *event;	/* NULL: --tag */
 	const char *name, *tag, *why;	/* why: this core has no such event */
 	unsigned measure;
@@ -48,7 +49,7 @@ struct cost {
 	struct look look[LOOKS];
 	unsigned looks, measures;
 	struct cost_measure measure[LOOKS];
-	struct cost_run *base, *now;	/* now: the one that the sink fills */
+	struct cost_run *base, *now;	/* now: the run that the sink fills */
 	struct cost_places *places;
 };
 
@@ -207,7 +208,8 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 		return 0;
 	}
 	if (c->by_graph && c->run.run.smt) {
-		cli_error("--graph and --smt exclude each other: the graph of hardware threads that share a core is not known");
+		cli_error("--graph and --smt exclude each other: "
+			"the graph of hardware threads that share a core is not known");
 		return -1;
 	}
 	if (c->slack && !c->by_graph) {
@@ -228,7 +230,7 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 
 /* ---- what is measured ------------------------------------------------------------------------------------- */
 
-/* FIELD=VALUE,...; text: the same, as it is printed. */
+/* Sets the fields FIELD=VALUE,... of a core; text: the same text, to be printed. */
 static int set_fields(struct core_config *core, const char *fields, char text[CHANGE_BYTES], struct err *err)
 {
 	char *save = NULL;
@@ -240,7 +242,7 @@ static int set_fields(struct core_config *core, const char *fields, char text[CH
 	return 0;
 }
 
-/* Changes a machine for one event, and appends the fields to text. */
+/* Changes a machine for one event; text: the fields.  *why: if there is no such change. */
 static enum cost_change apply(const struct look *l, enum cost_try how, struct core_config *core,
 	char text[CHANGE_BYTES], const char **why, struct err *err)
 {
@@ -268,7 +270,7 @@ static enum cost_change apply(const struct look *l, enum cost_try how, struct co
 	return what;
 }
 
-/* The changed machines of one event. */
+/* Makes the changed machine of one event. */
 static int prepare_change(struct cost *c, struct look *l, enum cost_try how)
 {
 	struct replayed *p = &l->replay[how];
@@ -303,7 +305,7 @@ static int prepare(struct cost *c)
 			m->busy[1] = l->event->busy[1];
 			m->less = c->run.core.l3_size || strcmp(l->name, "l2_miss")
 				? l->event->less
-				: 0; /* without L3 all of them are its own */
+				: 0; /* without an L3, every miss of L2 goes to memory */
 		}
 		c->measures++;
 		for (unsigned how = 0; how < COST_TRIES; how++)
@@ -355,7 +357,8 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 		cost_places_side(c->places, pid, record);
 }
 
-/* One run into *out, which is created.  0, or an error after one printed line; what was measured is kept. */
+/* Makes one run, and creates *out with its figures.  0, or an error after one printed line; what was measured is
+ * kept. */
 static int measure(
 	struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct run_result *res)
 {
@@ -387,7 +390,7 @@ static int measure(
 	return rc;
 }
 
-/* Replays the stream for one event; a machine that another event changed likewise is not run again. */
+/* Replays the stream for one event.  If another event changed the machine in the same way, its replay is shared. */
 static int replay(struct cost *c, unsigned at, struct replayed *p)
 {
 	struct run_result res = { 0 };
@@ -419,7 +422,7 @@ static void fill_replay(struct cost_replay *out, const struct cost *c, const str
 		(double)cost_run_result(c->base, l->measure)->count, out->cycles, out->events, &out->why);
 }
 
-/* The replay whose total time stands in the table. */
+/* The replay whose total time the table shows: the better machine, or the one without the events if that gives none. */
 static const struct replayed *chosen(const struct cost *c, const struct look *l, struct cost_replay *out)
 {
 	const struct replayed *p = &l->replay[COST_BETTER];
@@ -477,7 +480,7 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 				    : "it was not replayed";
 }
 
-/* Which measure says how long what a group of the decomposition is charged for was under way. */
+/* For each group of the decomposition, the event whose duration says how long such accesses were under way. */
 static const char *const under_way[COST_GROUPS_COUNT] = { [COST_L2] = "l1_miss",
 	[COST_L3] = "l2_miss",
 	[COST_MEMORY] = "l3_miss",
@@ -502,7 +505,7 @@ static void print_groups(const struct cost *c, const struct cost_view *v)
 				!(g == COST_L3 && !c->run.core.l3_size) &&
 				cost_run_result(c->base, c->look[i].measure)->count &&
 				cost_run_result(c->base, c->look[i].measure)
-					->busy) /* the way of a miss past a cache is no hit's */
+					->busy) /* a miss's time beyond a cache is not a hit's */
 				hidden.busy[g] = (double)cost_run_result(c->base, c->look[i].measure)->busy;
 	}
 	cost_print_groups(&c->style, v, group, &hidden);
@@ -516,7 +519,7 @@ static void print_program(FILE *out, const struct cost *c)
 		fprintf(out, "%s%s", a == c->run.argv ? "" : " ", *a);
 }
 
-/* The rows of one place.  `own`: its looks' rows, which are filled. */
+/* Fills the rows of one place, one for each look. */
 static void fill_place(const struct cost *c, const struct cost_place *p, struct cost_row *own)
 {
 	for (unsigned i = 0; i < c->looks; i++) {
@@ -562,7 +565,7 @@ static int print_places(struct cost *c, const struct cost_view *whole)
 			.instructions = whole->instructions,
 			.row = own };
 		fill_place(c, p, own);
-		for (unsigned i = 0; i < c->looks; i++)	/* those that it has */
+		for (unsigned i = 0; i < c->looks; i++)	/* only events that happened there */
 			if (own[i].count)
 				own[v.rows++] = own[i];
 		if (c->style.form == COST_TABLE)
@@ -668,7 +671,7 @@ static int print(struct cost *c)
 
 /* ---- the command ------------------------------------------------------------------------------------------ */
 
-/* The replays of each event by itself. */
+/* Replays for each event by itself. */
 static int replay_each(struct cost *c)
 {
 	int rc = 0;
@@ -697,7 +700,7 @@ static int replay_each(struct cost *c)
 	return rc;
 }
 
-/* Two events at once, of those that have a replay: on the machine changed for the one, then for the other. */
+/* Replays with the features of two events changed at once, if both have a total time. */
 static int replay_pair(struct cost *c, const struct look *a, const struct look *b)
 {
 	struct cost_replay of_a, of_b;
@@ -717,7 +720,7 @@ static int replay_pair(struct cost *c, const struct look *a, const struct look *
 	struct run_result res = { 0 };
 	struct cost_run *both = NULL;
 	if (!apply(b, (enum cost_try)(rb - b->replay), &core, text, &why,
-		    &err)) /* the first took what it would change */
+		    &err)) /* the first change already covers the second */
 		return 0;
 	int rc = measure(c, &both, &core, false, &res);
 	if (!rc)

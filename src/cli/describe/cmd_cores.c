@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu cores: the machines that can be modelled, every field of one, and what its uop table lacks of a program. */
+ * softpmu cores: lists the machines that can be modelled, every field of one, and the instructions of a program
+ * that its uop table lacks. */
 #include "cli/cli.h"
 #include "cli/describe/coverage.h"
 #include "cli/describe/features_print.h"
@@ -68,7 +69,7 @@ static int presets(char *name[PRESETS])
 	return n;
 }
 
-/* One preset a line.  A preset whose file is broken is reported, the others still shown. */
+/* Lists the presets, one a line.  A broken file is reported; the others are still listed. */
 static int list(bool json)
 {
 	char *name[PRESETS];
@@ -128,7 +129,7 @@ static int coverage_of_all(const char *path, bool json)
 	return status;
 }
 
-/* The printed file as one JSON object: `field = value` lines; comments are dropped. */
+/* Prints the `field = value` lines of a core's file as one JSON object, without its comments. */
 static void print_json(const char *text)
 {
 	bool first = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu cpuid: what software on the modelled core would read about it: leaf 0AH, decoded, and the signature.
+ * softpmu cpuid: prints what software on the modelled core would read by CPUID: leaf 0AH, decoded, and the signature.
  * Source of the fields: SDM vol. 2A, "CPUID", leaf 0AH and "Version Information Returned by CPUID in EAX". */
 #include "cli/cli.h"
 #include "softpmu/pmu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu list: the events of a core's PMU, with what each counts; runs nothing. */
+ * softpmu list: lists the events of a core's PMU, with what each counts.  It runs nothing. */
 #include "cli/cli.h"
 #include "softpmu/pmu.h"
 #include "softpmu/uncore.h"
@@ -13,7 +13,7 @@ extern const struct cli_command cmd_list;
 
 struct request {
 	struct cli_run run;
-	char **word;		/* those to look for; moved to the front of argv */
+	char **word;		/* the words to look for; they are moved to the front of argv */
 	int words;
 	bool json, details;
 };
@@ -30,7 +30,7 @@ static int take_word(void *target, const char *word, struct err *err)
 {
 	struct request *o = target;
 	(void)err;
-	o->word[o->words++] = (char *)word;	/* in argv, at or behind this place */
+	o->word[o->words++] = (char *)word;	/* the word stands at this place of argv or behind it */
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static bool wanted(const struct spmu_event *e, int words, char **word)
 	return true;
 }
 
-/* Words into lines of at most `width` columns, each behind `indent` spaces. */
+/* Prints the words in lines of at most `width` columns, each behind `indent` spaces. */
 static void wrap(const char *text, int indent, int width)
 {
 	int column = 0;
@@ -183,7 +183,7 @@ static bool uncore_wanted(const struct spmu_uncore_event *e, int words, char **w
 	return true;
 }
 
-/* Returns how many. */
+/* Returns how many were printed. */
 static size_t print_uncore(const struct spmu_uncore_model *m, int words, char **word, bool details, bool after)
 {
 	size_t shown = 0;
@@ -297,7 +297,7 @@ static int run(int argc, char **argv)
 	}
 	spmu_model_free(m);
 	spmu_uncore_free(uncore);
-	/* nothing found: say so, and let a script notice */
+	/* an exit status of its own, so that a script notices that nothing was found */
 	shown += pushout_wanted(words, argv + 1);
 	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
 		cli_error(

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu msr: the registers of a PMU; one of them, or a value in it, field by field; and the writes that set up an event.
+ * softpmu msr: lists the registers of a PMU; prints one of them, or a value in it, field by field; and prints the
+ * writes that set up an event.
  *
- * Names and fields: src/pmu/families/msr_names.c.  Which registers there are, their values after reset, and what a WRMSR makes of a value is asked from a PMU.
- * The writes are those of the driver that sessions use (src/session/driver/driver.h), and have been executed on a PMU before they are printed.
+ * Names and fields: src/pmu/families/msr_names.c.  A modelled PMU says which registers there are, their values
+ * after reset, and what a WRMSR does with a value.  The writes are those of the driver that sessions use
+ * (src/session/driver/driver.h); they are executed on a PMU before they are printed.
  */
 #include "cli/cli.h"
 #include "cli/describe/features_print.h"
@@ -23,7 +25,7 @@ extern const struct cli_command cmd_msr;
 
 enum { REGISTERS = 512, PMUS = 16 };
 
-/* A host that has memory for a DS area, none of which is ever touched. */
+/* A host with memory for a DS area, which is never read or written. */
 static int no_read(void *context, uint64_t address, void *to, size_t bytes)
 {
 	(void)context, (void)address, (void)to, (void)bytes;
@@ -35,7 +37,7 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	return 1;
 }
 static struct spmu_host host = { .read_memory = no_read,
-	.write_memory = no_write }; /* and as wide as the core (show) */
+	.write_memory = no_write };	/* show() adds the core's widths */
 
 static void json_pair(const char *key, const char *text, const char *end)
 {
@@ -46,7 +48,7 @@ static void json_pair(const char *key, const char *text, const char *end)
 
 /* ---- the list ------------------------------------------------------------------------------------------------- */
 
-/* a and b are the same but for one number; its last value's digits in b. */
+/* If a and b are the same but for one number: that number's digits in b; else NULL. */
 static const char *numbered_alike(const char *a, const char *b)
 {
 	size_t i = 0, k, n;
@@ -123,7 +125,7 @@ static void range_text(char *text, size_t bytes, unsigned high, unsigned low)
 	snprintf(text, bytes, high == low ? "[%u]" : "[%u:%u]", high, low);
 }
 
-/* The longest name's length, at least 18. */
+/* The length of the longest name, at least 18. */
 static int name_width(const struct spmu_field *f, size_t n)
 {
 	size_t width = 18;
@@ -139,7 +141,7 @@ static void print_values(const struct spmu_field *f)
 			f->value[i].meaning);
 }
 
-/* Bits high down to low have no name: do they fault? */
+/* For bits high down to low, which have no name: says which are ignored and which fault when set. */
 static int print_reserved(const struct spmu_model *m, const struct spmu_msr *r, unsigned high, unsigned low)
 {
 	char range[16];
@@ -205,7 +207,7 @@ static int layout(const struct spmu_model *m, const struct spmu *p, const struct
 	return status;
 }
 
-/* "63-33, 15": from the highest. */
+/* The bits of a set, the highest first: "63-33, 15". */
 static void bits_text(uint64_t set, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -307,7 +309,7 @@ static const char *const counts[SPMU_PUSHOUT_UNITS] = { "PUSHOUT0_COUNT", "PUSHO
 	"PUSHOUT3_COUNT" };
 struct request { const char *events; uint64_t period, ds_area; bool kernel, json; };
 
-/* What NetBurst's steps 1 to 3 and 6 chose; they write nothing. */
+/* Prints what steps 1 to 3 and 6 of NetBurst's procedure chose; these steps write no register. */
 static void print_choices(const struct spmu_model *m, const struct driver_event *e)
 {
 	struct spmu_msr escr, cccr, counter;
@@ -324,14 +326,14 @@ static void print_choices(const struct spmu_model *m, const struct driver_event 
 	printf("  step 6  cascade: none, the counter starts by itself\n");
 }
 
-/* A driver says the step first: "7: interrupt ..." -> "7", and the rest. */
+/* A driver's reason begins with the step: of "7: interrupt ...", step becomes "7", and the rest is returned. */
 static const char *step_of(const char *why, char *step, size_t bytes)
 {
 	const char *colon = strstr(why, ": ");
 	*step = 0;
 	if (!colon || colon - why > 12 || (!isdigit((unsigned char)*why) && strncmp(why, "PEBS ", 5)))
 		return why;
-	if (!strncmp(why, "1 to ", 5))	/* the choices have been told */
+	if (!strncmp(why, "1 to ", 5))	/* print_choices has printed the choices */
 		why += 5;
 	snprintf(step, bytes, "%.*s", (int)(colon - why), why);
 	return colon + 2;
@@ -362,7 +364,8 @@ static void print_writes(const struct driver_writes *w, bool netburst, bool json
 	}
 }
 
-/* What was written down, unless that failed (rc), on a PMU, which refuses what the manuals do: 0, or an err_code after one printed line. */
+/* Executes the writes on a PMU, which refuses what the manuals forbid, unless making them failed (rc).  0, or an
+ * err_code after one printed line. */
 static int carry_out(const struct spmu_model *m, struct driver_writes *w, int rc, struct err *err)
 {
 	struct spmu *p = NULL;
@@ -376,7 +379,7 @@ static int carry_out(const struct spmu_model *m, struct driver_writes *w, int rc
 	return rc;
 }
 
-/* One group: 0, or an err_code after one printed line. */
+/* Prints one group of events that fit on a PMU together.  0, or an err_code after one printed line. */
 static int print_copy(const struct spmu_model *m, const struct request *q, const struct session_events *events,
 	const struct driver_event *job, size_t n, unsigned pmu, unsigned pmus, const uint64_t *period)
 {
@@ -436,7 +439,7 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 	return 0;
 }
 
-/* Pushout counters, from event `from` on: four a PMU, beside the others. */
+/* Prints the pushout events, from event `from` on.  Each copy of the PMU has four such counters beside the others. */
 static int print_pushouts(const struct spmu_model *m, const struct request *q, const struct session_events *events,
 	size_t from, bool first)
 {
@@ -493,7 +496,7 @@ static int print_pushouts(const struct spmu_model *m, const struct request *q, c
 	return 0;
 }
 
-/* Pushouts behind the others, in order; how many others there are. */
+/* Moves pushout events behind the others, in order; returns how many others there are. */
 static size_t pushouts_last(struct session_events *events)
 {
 	size_t others = 0;
@@ -571,7 +574,7 @@ static int program(const struct core_config *core, const struct spmu_model *m, c
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-/* 0x3c000, 3C000H, 245760. */
+/* Reads a number written as 0x3c000, 3C000H or 245760. */
 static bool number(const char *text, uint64_t *out)
 {
 	char *end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu annotate: the samples of a perf.data file at the instructions and source lines of its functions.
+ * softpmu annotate: prints the samples of a perf.data file at the instructions and source lines of its functions.
  *
  * Left out of perf's options: the full-screen interface, --objdump and other disassemblers, branch counters. */
 #include "cli/cli.h"

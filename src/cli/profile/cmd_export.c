@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu export: the profile in a perf.data file, in another tool's format. */
+ * softpmu export: writes the profile in a perf.data file in another tool's format. */
 #include "cli/cli.h"
 #include "output/export/export.h"
 #include <stdio.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu mem record, softpmu mem report: samples of loads and stores with their data addresses, and what they add up to.
+ * softpmu mem record samples loads and stores with their data addresses; softpmu mem report prints what they add up
+ * to.
  *
- * `mem record` is `record` with the events that this machine has for it.  Left out of perf's options: physical addresses (-p, --phys-data: frames are
- * the model's own), --cpu, kernel samples (-K: the tracer sees user mode only), -D. */
+ * `mem record` is `record` with the events that this machine has for it.  Left out of perf's options: physical
+ * addresses (-p, --phys-data: frames are the model's own), --cpu, kernel samples (-K: the tracer sees user mode
+ * only), -D. */
 #include "cli/cli.h"
 #include "output/memprofile.h"
 #include "session/session.h"
@@ -194,7 +196,7 @@ struct sampling {
 	struct cli_run run;		/* only to learn which core */
 	bool loads, stores, chosen, latency_set;
 	unsigned latency;
-	char **word;			/* of the command that does it */
+	char **word;			/* the command line of softpmu record */
 	int words;
 };
 
@@ -227,7 +229,7 @@ static const struct option record_options[] = {
 	OPT_END
 };
 
-/* The words that are not mem's own go on to record. */
+/* Passes the options that are not mem's own on to record. */
 static void keep_words(void *context, const struct option_set *set, char **words, int count)
 {
 	struct sampling *o = context;
@@ -248,7 +250,7 @@ static int parse_record(struct sampling *o, int argc, char **argv)
 	return go;
 }
 
-/* Why this machine has no data addresses to sample; NULL: it has. */
+/* Why this machine has no data addresses to sample; NULL if it has. */
 static const char *why_not(const struct spmu_model *m)
 {
 	if (spmu_model_family(m) == SPMU_FAMILY_NETBURST)
@@ -260,7 +262,7 @@ static const char *why_not(const struct spmu_model *m)
 						      "later do)";
 }
 
-/* One event, to be appended to the list; 0 if the machine can do it. */
+/* Appends the event to the list if the machine can sample it: 0; else an error. */
 static int offer(const struct sampling *o, const struct spmu_model *m, const char *event, char *list, size_t room,
 	struct err *err)
 {
@@ -341,7 +343,7 @@ static int run(int argc, char **argv)
 		(!strncmp(argv[verb], "-t", 2) || !strncmp(argv[verb], "--type", 6) || !strcmp(argv[verb], "-U")))
 		verb += !strcmp(argv[verb], "-t") || !strcmp(argv[verb], "--type")
 			? 2
-			: 1; /* perf has them ahead of the verb, too */
+			: 1; /* perf accepts them ahead of the verb, too */
 	if (verb < argc &&
 		(!strcmp(argv[verb], "record") || !strcmp(argv[verb], "report") || !strcmp(argv[verb], "rec") ||
 			!strcmp(argv[verb], "rep"))) {

@@ -17,8 +17,8 @@
 
 extern const struct cli_command cmd_record;
 
-/* Cycles a sample, if the user does not say: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that no loop's
- * length divides it. */
+/* Cycles a sample by default: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that it is no
+ * multiple of a loop's length. */
 enum { DEFAULT_PERIOD = 100003 };
 enum { PEBS_RECORDS_MAX = 4096, PMI_CYCLES_MAX = 1000000000, PMI_LINES_MAX = 1 << 20 };
 
@@ -35,15 +35,15 @@ struct record {
 	const char *after;		/* EVENT=N */
 	uint64_t after_count;
 	bool forced;
-	size_t sampled;			/* events that are, the first ones */
-	unsigned fields;		/* set of PERFDATA_ */
-	uint64_t regs, branches;	/* branches: set of PERF_SAMPLE_BRANCH_ */
+	size_t sampled;			/* how many events are sampled: they come first in the list */
+	unsigned fields;		/* bits: PERFDATA_... */
+	uint64_t regs, branches;	/* branches: bits PERF_SAMPLE_BRANCH_... */
 	/* while it runs */
 	struct session *session;
 	struct perfdata_writer *writer;
 	struct recorder *recorder;
 	struct exact_record *exact_record;	/* NULL: not asked for */
-	_Atomic int failed;		/* set where samples are taken, seen by on_tick in another thread */
+	_Atomic int failed;		/* set where samples are taken; on_tick reads it in another thread */
 	bool started;
 };
 
@@ -107,7 +107,7 @@ static int filter_branches(void *target, const struct option *option, const char
 	return 0;
 }
 
-/* perf accepts the modes' beginnings, and a stack size behind dwarf. */
+/* As perf, accepts a mode's beginning, and a stack size behind dwarf. */
 static int choose_chains(void *target, const struct option *option, const char *value, struct err *err)
 {
 	const size_t n = strcspn(value, ",");
@@ -254,7 +254,7 @@ static int check(const struct record *o)
 
 /* ---- events ---- */
 
-/* --after: a counter of its own for each event to sample. */
+/* --after: adds to each event to sample a counter of the event that comes first. */
 static int choose_first(
 	const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
 {
@@ -282,7 +282,8 @@ static int choose_first(
 	return code;
 }
 
-/* Core cycles, unqualified.  Source: SDM vol. 3B, "Architectural Performance Monitoring Version 2": fixed counter 1. */
+/* Whether the event is plain core cycles, without cmask, inv or edge.  Source: SDM vol. 3B, "Architectural
+ * Performance Monitoring Version 2": fixed counter 1. */
 static bool is_cycles(const struct session_event *e)
 {
 	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
@@ -312,7 +313,7 @@ static int choose_events(
 		struct session_event *e = &events->event[i];
 		e->forced = o->forced;
 		if (e->source == SESSION_PUSHOUT)
-			o->fields |= PERFDATA_WEIGHT;	/* the pushout */
+			o->fields |= PERFDATA_WEIGHT;	/* it holds the pushout */
 		if (o->forced && ((e->period && e->period != 1) || e->frequency))
 			code = err_set(err, ERR_INPUT, "%s: --force-ovf is a sample at every event", e->spelled);
 		else if (o->forced)
@@ -326,13 +327,14 @@ static int choose_events(
 			e->frequency = o->frequency;
 		else if (!e->period && !e->frequency && is_cycles(e))
 			e->period = DEFAULT_PERIOD;
-		else if (!e->period && !e->frequency)	/* a period that suits loads is far too long for misses */
+		else if (!e->period && !e->frequency)	/* no fixed period suits both loads and misses */
 			e->frequency = (uint64_t)(o->run.core.frequency_ghz * 1e9 / DEFAULT_PERIOD) + 1;
 	}
 	return !code && o->after ? choose_first(o, model, events, err) : code;
 }
 
-/* perf's generic number where the event is one of its generic ones, so that tools which look for "cycles" find it. */
+/* Describes an event for the file: by perf's generic number where it has one, so that tools which look for "cycles"
+ * find it. */
 static void describe(const struct session_event *e, struct perfdata_event *out)
 {
 	static const struct { const char *alias; uint64_t config;
@@ -365,7 +367,7 @@ static void describe(const struct session_event *e, struct perfdata_event *out)
 		out->type = PERF_TYPE_SOFTWARE;
 		out->config = PERF_COUNT_SW_TASK_CLOCK;
 	}
-	if (e->source != SESSION_HARDWARE || !e->spelled || e->evtsel >> 16)	/* cycles:c=4 are not cycles */
+	if (e->source != SESSION_HARDWARE || !e->spelled || e->evtsel >> 16)	/* cycles:c=4 are not plain cycles */
 		return;
 	size_t length = strcspn(e->spelled, ":");
 	for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
@@ -472,7 +474,7 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
 	struct record *o = context;
-	return o->failed ? 1 : cli_tick(&o->run, instructions, cycles);	/* a full disk: no use in going on */
+	return o->failed ? 1 : cli_tick(&o->run, instructions, cycles);	/* a full disk: the run stops */
 }
 
 /* "506E3H" is family 6, model 94, stepping 3.  Source: SDM vol. 2A, CPUID, "Version Information". */
@@ -487,7 +489,7 @@ static void cpuid_text(const char *signature, char *text, size_t room)
 	snprintf(text, room, "GenuineIntel,%u,%u,%u", family, model, (unsigned)(s & 15));
 }
 
-/* The caches that hold data; their number. */
+/* Describes the caches that hold data; returns how many. */
 static size_t describe_caches(const struct core_config *c, struct perfdata_cache out[3])
 {
 	const unsigned line = 64u >> c->cache_line;
@@ -555,7 +557,7 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	return code;
 }
 
-/* The whole run; *status: the program's. */
+/* Runs the program and writes the file; *status: the program's exit status. */
 static int record(struct record *o, const struct spmu_model *model, const struct session_events *events, int argc,
 	char **argv, int *status, struct err *err)
 {

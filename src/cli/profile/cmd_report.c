@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu report: the profile in a perf.data file, as a table like perf report's or as JSON.
+ * softpmu report: prints the profile in a perf.data file, as a table like perf report's or as JSON.
  *
  * Left out of perf's options: filters (--comms, --dsos), hierarchy mode, the full-screen interface. */
 #include "cli/cli.h"
@@ -42,7 +42,7 @@ static const struct { const char *name; enum profile_key key;
 	{ "cycles", PROFILE_CYCLES },
 };
 
-/* fields: of -F, else of -s.  Both may name overhead and sample.  0, or -1 after one printed line. */
+/* Reads the list of -F (fields) or -s.  Both may name overhead and sample.  0, or -1 after one printed line. */
 static int parse_keys(struct options *o, const char *list, bool fields)
 {
 	struct profile_options *p = &o->profile;
@@ -65,7 +65,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 			p->branches |= keys[k].key >= PROFILE_DSO_FROM;
 		} else if ((n == 8 && !strncmp(word, "overhead", 8)) ||
 			(n == 17 && !strncmp(word, "overhead_children", 17))) {
-			/* always there */
+			/* this column is always there */
 		} else if (n == 6 && !strncmp(word, "sample", 6)) {
 			o->report.counts = true;
 		} else {
@@ -82,7 +82,7 @@ static int parse_keys(struct options *o, const char *list, bool fields)
 	bool entries = false;
 	for (size_t i = 0; i < p->keys; i++)
 		entries |= !profile_is_pushout(p->key[i]);
-	if (p->keys && !entries)	/* columns: of symbols */
+	if (p->keys && !entries)	/* only columns were named: entries are symbols */
 		p->key[p->keys++] = PROFILE_SYMBOL;
 	if (!p->keys) {
 		cli_error("no sort key in '%s'", list);
@@ -106,7 +106,7 @@ static int parse_percent(const char *option, const char *text, double *out)
 	return 0;
 }
 
-/* graph,0.5,caller in any order, as perf takes it. */
+/* Reads graph,0.5,caller, in any order, as perf does. */
 static int parse_graph(struct options *o, const char *list)
 {
 	while (*list) {
@@ -238,7 +238,7 @@ static int parse(struct options *o, int argc, char **argv)
 	return 1;
 }
 
-/* The exact profile. */
+/* Prints the exact profile. */
 static int run_exact(const struct options *o, struct perfdata_file *file)
 {
 	struct exact_report *in = NULL, *fn = NULL;
@@ -269,7 +269,7 @@ static int run_exact(const struct options *o, struct perfdata_file *file)
 	return rc ? 1 : 0;
 }
 
-/* The events that were sampled, without the exact profile's. */
+/* Drops the exact profile's events, so that only those that were sampled remain. */
 static void only_sampled(struct profile *p)
 {
 	size_t kept = 0;
@@ -347,7 +347,8 @@ static int run(int argc, char **argv)
 	struct symbols_object *object;
 	for (size_t i = 0; (object = symbols_object(profile->symbols, i)); i++) {
 		const char *why = symbols_object_why(object);
-		if (why && (o.verbose || strstr(why, "build-id")))	/* rebuilt since: nobody expects that */
+		/* A file that was rebuilt since is always reported. */
+		if (why && (o.verbose || strstr(why, "build-id")))
 			cli_warn("no symbols: %s", why);
 	}
 	if (!samples && !o.json)

@@ -32,7 +32,7 @@ struct counting {			/* one invocation */
 	struct stat_style style;
 	struct session *session;
 	struct stat_metrics metrics;
-	/* -I: counts at the end of the interval before */
+	/* -I: counts at the end of the last interval */
 	uint64_t *last, *last_running, *last_enabled, last_cycle;
 };
 #define NOT_THERE ((size_t)-1)
@@ -217,7 +217,7 @@ static bool choose_events(struct counting *s)
 			} else if (err.code == ERR_NOMEM) {
 				cli_error("%s", err.text);
 				return false;
-			} else {	/* a line that was not asked for by name must not stop the rest */
+			} else {	/* nobody asked for this line by name, so it does not stop the rest */
 				snprintf(missing[absent], sizeof *missing, "%s:u", one);
 				if (!add_line(s, missing[absent++], NOT_THERE))
 					return false;
@@ -240,7 +240,7 @@ static bool choose_events(struct counting *s)
 			}
 			continue;
 		}
-		/* an event narrowed by cmask, inv or edge no longer is what its generic name says */
+		/* with cmask, inv or edge, an event is no longer what its generic name says */
 		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
 		l->role = e->source == SESSION_TASK_CLOCK                              ? ROLE_TASK_CLOCK
 			: e->source == SESSION_DURATION                                ? ROLE_DURATION
@@ -253,7 +253,8 @@ static bool choose_events(struct counting *s)
 
 /* ---- counts into lines ---------------------------------------------------------------------------------- */
 
-/* A count, of `running` ns of `enabled`, as if it had counted all the time: Linux, tools/perf/util/counts.c, perf_counts_values__scale. */
+/* Adds a count, scaled from the `running` ns in which it counted to the `enabled` ns.  Source: Linux,
+ * tools/perf/util/counts.c, perf_counts_values__scale. */
 static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
 {
 	double scaled = running == enabled ? (double)count
@@ -281,7 +282,7 @@ static void print_header(struct counting *s, const char *what)
 		stat_metrics_row(&s->metrics, &s->style, &s->table, true);
 }
 
-/* Counts since the last interval as a table of one run. */
+/* Prints the counts since the last interval as a table of one run. */
 static void on_interval(void *context, uint64_t end_cycle)
 {
 	struct counting *s = context;
@@ -382,7 +383,7 @@ static void print_regions(struct counting *s)
 
 /* ---- output --------------------------------------------------------------------------------------------- */
 
-/* 'ls -l', as perf prints it. */
+/* The command line in quotes, as perf prints it: 'ls -l'. */
 static char *quoted_program(const struct counting *s)
 {
 	char *text = NULL;
@@ -418,7 +419,7 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
-/* One run; its counts are added to the table.  *started: threads were seen, so there is something to print. */
+/* Makes one run and adds its counts to the table.  *started: threads were seen, so there is something to print. */
 static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
 {
 	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
@@ -440,7 +441,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	s->o.run.run.wanted = NULL;
 	*started = session_threads(s->session) > 0;
 	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
-		on_interval(s, res->cycles);	/* what is left of the last one */
+		on_interval(s, res->cycles);	/* the rest, shorter than an interval */
 	else if (*started && s->o.interval_ms <= 0)
 		collect(s, res);
 	if (s->o.verbose && *started)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu topdown: where the issue slots of a program went, by the published formulas over a core's events, all of them
- * counted in one run, and beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).  Names the bottleneck and the command that samples it. */
+ * softpmu topdown: says where the issue slots of a program went, by the published formulas over a core's events,
+ * all counted in one run; beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).
+ * Names the bottleneck and the command that samples it. */
 #include "cli/topdown/topdown_run.h"
 #include "cli/topdown/topdown_sample.h"
 #include <errno.h>
@@ -91,7 +92,7 @@ static int check(const struct topdown *t)
 	return text ? -1 : 0;
 }
 
-/* Keeps the options of the run for --sample, but not where the stream comes from and goes to: --sample decides that itself. */
+/* Keeps the options of the run for --sample, except --replay and --save-stream, which --sample sets itself. */
 static void keep_words(void *context, const struct option_set *set, char **words, int count)
 {
 	struct topdown *t = context;
@@ -146,7 +147,7 @@ static void on_interval(void *context, uint64_t end_cycle)
 	fflush(t->style.out);
 }
 
-/* What counts with node k when the bottleneck is named, though the tree has it elsewhere. */
+/* Prints which nodes elsewhere in the tree count with node k when the bottleneck is named. */
 static void print_joins(FILE *out, const struct metrics *m, size_t k, double joined)
 {
 	bool any = false;
@@ -160,7 +161,7 @@ static void print_joins(FILE *out, const struct metrics *m, size_t k, double joi
 	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
 }
 
-/* --sample */
+/* --sample: samples the event that the bottleneck names. */
 static bool sample(const struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
@@ -266,7 +267,7 @@ static bool draw(struct topdown *t)
 	return !bad;
 }
 
-/* Level 1 and the bottleneck of each function, line or loop. */
+/* Prints level 1 and the bottleneck of each function, line or loop. */
 static void print_places(struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
@@ -277,7 +278,7 @@ static void print_places(struct topdown *t)
 	for (k = 0; (p = topdown_places_get(t->places, k)); k++)
 		all += p->all;
 	for (k = 0; k < m->metrics; k++)
-		t->metrics.value[k] = (double)NAN;	/* no event is counted by place */
+		t->metrics.value[k] = (double)NAN;	/* events are not counted by place */
 	if (t->style.form == TOPDOWN_TREE) {
 		fprintf(out, " %7s", "slots");
 		for (k = 0; k < m->metrics; k++)
@@ -423,7 +424,7 @@ static int measure(struct topdown *t)
 	return status ? status : rc || !good;
 }
 
-/* What is allocated by the number of metrics; false after one line. */
+/* Allocates what depends on the number of metrics; false after one printed line. */
 static bool prepare(struct topdown *t)
 {
 	const size_t metrics = t->metrics.m.metrics + 1;
@@ -454,7 +455,7 @@ static bool prepare(struct topdown *t)
 	return true;
 }
 
-/* --one-pmu: the same metrics of the same events, read from another session. */
+/* --one-pmu: prepares the same metrics of the same events, read from another session. */
 static bool prepare_one(struct topdown *t)
 {
 	t->last = calloc(t->events.count + 1, sizeof *t->last);
@@ -492,9 +493,8 @@ static int run(int argc, char **argv)
 	t.model = cli_model(&t.run.core);
 	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) &&
 		topdown_choose_events(&t) && prepare_one(&t);
-	if (good && t.sample &&
-		!t.run.run
-			 .replay) { /* the very run is sampled: its stream is kept, with the registers that PEBS records hold */
+	/* --sample samples this very run: its stream is kept, with the registers that PEBS records hold. */
+	if (good && t.sample && !t.run.run.replay) {
 		t.run.run.regs = true;
 		if (!t.run.run.save) {
 			good = topdown_sample_folder(folder, sizeof folder);

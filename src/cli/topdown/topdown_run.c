@@ -14,7 +14,8 @@ static bool want_sample(struct topdown *t, size_t k)
 	struct err err = { 0 };
 	const char *sample = t->metrics.m.metric[k].sample;
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(sample, ":"), sample);
-	int rc = session_parse(&t->events, &(struct session_parse_options){ .model = t->model, .core = &t->run.core }, name, &err);
+	const struct session_parse_options how = { .model = t->model, .core = &t->run.core };
+	int rc = session_parse(&t->events, &how, name, &err);
 	if (!rc)
 		t->sampled[k] = t->events.count - 1;
 	if (rc == ERR_NOMEM)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu run --native: runs a program on the machine itself with the settings that tune --native kept for it.
  *
- * If all settings are of the process, softpmu executes the program in its own place.  If some are of the machine, softpmu waits
- * until the program has ended, passes signals on to it, and then restores the machine. */
+ * If all settings are of the process, softpmu executes the program in its own place.  If some are of the machine,
+ * softpmu waits until the program has ended, passes signals on to it, and then restores the machine. */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/native_commands.h"
@@ -48,7 +48,7 @@ const struct native_signals *native_signals(void)
 	struct sigaction a = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO }, now;
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
-		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)	/* nohup stays nohup */
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)	/* nohup */
 			sigaction(caught[i], &a, NULL);
 	return &seen;
 }
@@ -73,7 +73,8 @@ int native_tidy(void)
 	return rc ? -1 : 0;
 }
 
-/* The kept settings, and when they were found.  1; 0: none are kept; -1 after one printed line. */
+/* Finds the settings that are kept for the program, and when they were found.  1; 0 if none are kept; -1 after one
+ * printed line. */
 static int look_up(const char *program, struct native_set *set, char *found, size_t bytes)
 {
 	char path[PATH_MAX], key[PROGRAM_KEY_CHARS];
@@ -99,7 +100,7 @@ static int look_up(const char *program, struct native_set *set, char *found, siz
 	return rc < 0 ? -1 : rc;
 }
 
-/* Settings of the machine: waits for the end, and puts them back. */
+/* Sets the machine, runs the program, waits for its end, and restores the machine. */
 static int run_and_restore(struct native_start *s, struct err *err)
 {
 	struct native_machine *m;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune --native: which settings of this machine a program runs faster with, by its time (native/trial.h has the rule). */
+ * softpmu tune --native: finds the settings of this machine that a program runs faster with, by its time.
+ * native/trial.h has the rule. */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/native_commands.h"
@@ -21,7 +22,7 @@ struct tune {
 	struct trial_options trial;
 	struct native_knobs knobs;
 	struct trial_arm arm[TRIAL_ARMS];
-	const struct native_set *set[TRIAL_ARMS];	/* of each arm */
+	const struct native_set *set[TRIAL_ARMS];	/* the setting of each arm */
 	unsigned arms;
 	const char *only[ONLY], *input;
 	unsigned onlys;
@@ -33,14 +34,14 @@ struct tune {
 	struct native_machine *machine;
 	const struct native_signals *signals;
 	struct trial_times usual;
-	int status;			/* the program's, as it is */
+	int status;			/* the program's exit status without any setting */
 	double started;
 	unsigned runs;
 	bool shows;
-	/* what came of it */
+	/* the result */
 	struct native_set chosen;
 	struct trial_arm confirmed;
-	bool tried, keeps;		/* a set was confirmed or not; it was */
+	bool tried, keeps;		/* tried: fresh runs were made of a set; keeps: they confirmed it */
 };
 
 static double now(void)
@@ -135,7 +136,7 @@ static const char *ending(int status, char text[64])
 	return text;
 }
 
-/* The program once under a set. */
+/* Runs the program once with a set of settings (NULL: none). */
 static int once(struct tune *t, const struct native_set *set, uint64_t layout, int *status, struct trial_times *times,
 	struct err *err)
 {
@@ -179,7 +180,8 @@ static int measured(void *context, int arm, uint64_t block, struct trial_times *
 		ending(t->status, was));
 }
 
-/* Twice as it is, for what it costs and how it ends; the first run finds its files in no cache. */
+/* Runs the program twice without any setting, to learn its time and how it ends.  In the first run its files are
+ * not cached. */
 static int first_runs(struct tune *t, struct err *err)
 {
 	char text[64];
@@ -196,7 +198,7 @@ static int first_runs(struct tune *t, struct err *err)
 	return 0;
 }
 
-/* The sets with a gain, the greatest first: of one knob the first counts. */
+/* Joins the sets with a gain, the greatest first; of two settings of one knob, the first counts. */
 static int choose(const struct tune *t, struct native_set *all, struct native_set *best, unsigned *of, struct err *err)
 {
 	bool taken[TRIAL_ARMS] = { false };
@@ -221,7 +223,8 @@ static int choose(const struct tune *t, struct native_set *all, struct native_se
 	}
 }
 
-/* Fresh runs of the set; with several settings in it, of which some may spoil others, of the best alone if that fails: each at half the level. */
+/* Confirms the set by fresh runs.  Several settings may spoil each other: if their set fails, the best one is tried
+ * alone, and each of the two tests has half the level. */
 static int confirm(struct tune *t, struct err *err)
 {
 	struct native_set all = { .n = 0 }, best = { .n = 0 };
@@ -397,7 +400,7 @@ static void print_json(const struct tune *t)
 
 /* ---- the whole ---- */
 
-/* What was decided, also that nothing gains.  0, or -1 after one printed line. */
+/* Keeps what was decided, also that nothing gains.  0, or -1 after one printed line. */
 static int keep(const struct tune *t)
 {
 	char key[PROGRAM_KEY_CHARS], path[PATH_MAX], date[16], objective[64], command[256],
@@ -495,7 +498,7 @@ static int run(int argc, char **argv)
 		rc = search(t, &err);
 	if (native_machine_close(t->machine, &late))
 		cli_error("%s", late.text);
-	/* That none of a few settings gains, or none in so short a time, says nothing of what was found before. */
+	/* A search of only some settings, or cut short, that finds no gain does not replace what was found before. */
 	bool whole = !t->onlys && !t->process && !(t->budget > 0);
 	bool keeps = !rc && !t->list && !t->null && !t->no_keep && (t->keeps || whole);
 	if (rc && err.text[0])

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune --phases: settings of the machine's features for each phase of a program, switched where it begins.
+ * softpmu tune --phases: finds settings of the machine's features for each phase of a program, switched where it
+ * begins.
  *
- * The program runs once.  A replay finds its phases (analysis/tune/phase_finder.h); one replay for each level of each feature says what that is worth in each
- * phase: intervals are of as many instructions whatever the machine.  From then on a replay tries something in all phases at once, its
- * registers written at the phases' markers as they will be in later runs, so that what is promised has the cost of the switches in it.
- * Left out: objectives other than cycles, and sizes, which only cost cycles when they are less (softpmu tune has both, for whole runs). */
+ * The program runs once, and its phases are found in that run (analysis/tune/phase_finder.h).  One replay for each
+ * level of each feature says what the level is worth in each phase; intervals have the same number of instructions
+ * on every machine, so they can be compared.  Each further replay tries a setting in every phase at once, and
+ * writes the registers at the phases' markers as later runs will: the promise includes the cost of the switches.
+ * Left out: objectives other than cycles, and sizes, which only cost cycles when they are smaller (softpmu tune has
+ * both, for whole runs). */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/tune_commands.h"
@@ -17,7 +20,7 @@
 #include <string.h>
 
 enum { CANDIDATES = 256, CHOSEN = 8 /* settings of a phase */, TRIES = 512, ROUNDS = 6 };
-static const double worth = 0.001;	/* of the cycles: less is no gain */
+static const double worth = 0.001;	/* a share of the cycles; less is no gain */
 
 struct candidate { size_t feature; unsigned level; char text[64]; uint64_t cycles[PHASES_MOST], all; };
 struct chosen { size_t at[CHOSEN], count; uint64_t cycles; };	/* candidates */
@@ -28,7 +31,7 @@ struct tuning {
 	struct core_features preset;
 	uint64_t interval;
 	const char *features, *name;
-	bool no_keep, quiet, itself, own;	/* own: the stream is a file of this search's */
+	bool no_keep, quiet, itself, own;	/* own: the stream is a temporary file of this search */
 	struct core_feature feature[FEATURES_MAX];
 	struct candidate *candidate;
 	size_t candidates;
@@ -41,7 +44,7 @@ struct tuning {
 	struct cli_phase *phase;
 	struct store_tried *tried;
 	size_t tries;
-	bool first;			/* the sink takes the first thread alone: it was seen */
+	bool first;			/* the first thread, the only one that the sink looks at, was seen */
 	const void *thread;
 	bool lost;
 };
@@ -75,7 +78,7 @@ static int parse(struct tuning *t, int argc, char **argv, int *next)
 	return 1;
 }
 
-/* A name or pattern of the list is the feature's. */
+/* Whether a name or pattern of the list matches the feature. */
 static bool is_wanted(const char *list, const char *name)
 {
 	char word[128];
@@ -153,7 +156,7 @@ static void on_side(void *context, struct run_thread *thread, uint32_t pid, cons
 	snprintf(t->map[t->maps++].path, PATH_MAX, "%s", (const char *)(m + 1));
 }
 
-/* Where in which file; false: in none. */
+/* The file that an address is mapped from, and the offset in it; false if there is none. */
 static bool place_of(const struct tuning *t, uint64_t ip, struct place *out)
 {
 	for (size_t i = t->maps; i-- > 0;)
@@ -174,7 +177,7 @@ static bool usable(void *context, uint64_t ip)
 	return place_of(context, ip, &place);
 }
 
-/* One run on the machine with these registers; into t->now. */
+/* Makes one run on the machine with these registers, and fills t->now. */
 static int run_once(struct tuning *t, const struct core_features *f, struct run_result *res)
 {
 	const struct run_sink sink = {
@@ -212,7 +215,7 @@ static int keep_try(struct tuning *t, const char *settings, uint64_t cycles)
 	return text ? 0 : -1;
 }
 
-/* A replay; the cycles of each phase, and of the run. */
+/* Makes a replay; fills the cycles of each phase, and of the run. */
 static int measure(struct tuning *t, const struct core_features *f, const char *settings, uint64_t cycles[PHASES_MOST],
 	uint64_t *all)
 {
@@ -252,7 +255,7 @@ static void text_of(const struct tuning *t, const struct chosen *c, char *text, 
 		used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? "," : "", t->candidate[c->at[i]].text);
 }
 
-/* A run in which each phase has its own settings. */
+/* Makes a replay in which each phase has its own settings. */
 static int measure_switched(struct tuning *t, const struct chosen *of, uint64_t cycles[PHASES_MOST], uint64_t *all)
 {
 	char settings[4096];
@@ -279,7 +282,7 @@ static int measure_switched(struct tuning *t, const struct chosen *of, uint64_t 
 
 /* ---- the search ---- */
 
-struct queue { size_t at[CANDIDATES], count, next; };	/* candidates that gain, the most first */
+struct queue { size_t at[CANDIDATES], count, next; };	/* candidates that gain, largest gain first */
 
 static void fill(struct queue *q, const struct tuning *t, size_t phase)
 {
@@ -301,7 +304,7 @@ static void fill(struct queue *q, const struct tuning *t, size_t phase)
 	}
 }
 
-/* The next candidate, of a feature that is not chosen yet, is added to *c; false: there is none. */
+/* Adds to *c the next candidate of a feature that is not chosen yet; false if there is none. */
 static bool add_next(const struct tuning *t, struct queue *q, struct chosen *c)
 {
 	while (q->next < q->count && c->count < CHOSEN) {
@@ -317,7 +320,7 @@ static bool add_next(const struct tuning *t, struct queue *q, struct chosen *c)
 	return false;
 }
 
-/* The best settings for the whole run: what gains most, and then whatever gains more with what there is. */
+/* Finds the best settings for the whole run: the one that gains most, then each that gains more beside those chosen. */
 static int search_whole(struct tuning *t, struct chosen *best)
 {
 	struct queue q;
@@ -330,7 +333,7 @@ static int search_whole(struct tuning *t, struct chosen *best)
 		char text[512];
 		if (!add_next(t, &q, &with))
 			break;
-		if (with.count == 1) {	/* it was measured */
+		if (with.count == 1) {	/* measured already */
 			all = t->candidate[with.at[0]].all;
 		} else {
 			text_of(t, &with, text, sizeof text);
@@ -344,7 +347,8 @@ static int search_whole(struct tuning *t, struct chosen *best)
 	return 0;
 }
 
-/* The same for each phase, a step of all of them in one replay.  *all: of the run with what was chosen. */
+/* Does the same for each phase; one replay takes a step in every phase.  *all: cycles of the run with what was
+ * chosen. */
 static int search_phases(struct tuning *t, struct chosen best[PHASES_MOST], uint64_t *all)
 {
 	struct queue *q = calloc(PHASES_MOST, sizeof *q);
@@ -445,7 +449,7 @@ static int keep(struct tuning *t, const struct chosen *whole, const struct chose
 	p.phases = phases ? t->phases : 0;
 	t->run.profile_name = t->name;
 	if (t->own)
-		t->run.run.replay = NULL;	/* the program that was run says whose it is */
+		t->run.run.replay = NULL;	/* the profile is the program's, not its stream's */
 	if (cli_profile_keep(&t->run, &p))
 		return -1;
 	puts(phases ? "\n The settings of the phases are kept; stat, record and run switch them from now on." :

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune on the model: one run of the machine as it is, whose stream is kept, and whose events say which features may gain; then the search
- * (analysis/tune/tune_model.h), which replays the stream on machines that are changed.  Same trace, so that what differs is the machine alone. */
+ * softpmu tune on the model.  One run on the preset keeps the stream, and its events say which features may gain.
+ * The search (analysis/tune/tune_model.h) then replays the stream on changed machines.  The trace is the same, so
+ * only the machine differs. */
 #include "analysis/tune/tune_limit.h"
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
@@ -23,17 +24,17 @@ struct search {
 	double threshold, exhaustive;	/* percent; most configurations, 0: not asked for */
 	unsigned exhaustive_most, jobs;
 	FILE *out;
-	char *file, *program;		/* the stream's, if it is temporary; the command line */
+	char *file, *program;		/* the stream's temporary file, or NULL; the command line */
 	char key[PROGRAM_KEY_CHARS];	/* the program's */
 	struct energy_model model;
 	struct core_feature info[FEATURES_MAX];
 	struct tune_feature feature[TUNE_FEATURES];
 	const char *why[TUNE_FEATURES];
 	unsigned features;
-	/* the run of the machine as it is */
+	/* the run on the preset */
 	struct cost_run *cost;
 	struct tune_try preset;
-	uint64_t trace;			/* what was executed, hashed */
+	uint64_t trace;			/* a hash of what was executed */
 	bool warmed;
 };
 struct thread { struct cost_thread *cost; uint64_t hash; };
@@ -114,13 +115,13 @@ static int parse(struct search *s, int argc, char **argv, int *next)
 	s->goal.threshold = s->threshold / 100;
 	s->exhaustive = s->exhaustive_most;
 	s->keep = s->run.profile != CLI_PROFILE_REFUSED && !s->run.sets;
-	s->run.profile = CLI_PROFILE_NONE;	/* its name is that under which the choice is kept */
+	s->run.profile = CLI_PROFILE_NONE;	/* profile_name is the name to keep the choice under */
 	return 1;
 }
 
 /* ---- the features ---- */
 
-/* The prefetchers hide and replace each other. */
+/* Prefetchers hide and replace each other, so they are one group: the search tries them together. */
 static unsigned group_of(const struct core_feature *f)
 {
 	return f->kind == FEATURE_SWITCH && !strncmp(f->name, "prefetch.", 9);
@@ -159,7 +160,8 @@ static int choose_features(struct search *s)
 			struct core_feature *info = &s->info[s->features];
 			struct tune_feature *f = &s->feature[s->features++];
 			*info = all[i];
-			*f = (struct tune_feature){ .name = info->name, .levels = info->levels < TUNE_LEVELS ? info->levels : TUNE_LEVELS,
+			*f = (struct tune_feature){ .name = info->name,
+				.levels = info->levels < TUNE_LEVELS ? info->levels : TUNE_LEVELS,
 				.ordered = info->kind == FEATURE_SIZE, .group = group_of(info), .limit = 1 };
 			for (unsigned l = 0; l < f->levels; l++)
 				f->level[l] = info->level[l].name;
@@ -196,7 +198,7 @@ static void on_end(void *context, struct run_thread *t)
 	if (!own)
 		return;
 	cost_thread_end(own->cost);
-	s->trace += own->hash;	/* in whatever order they end */
+	s->trace += own->hash;	/* a sum: the order in which threads end does not matter */
 	free(own);
 	t->sink_private = NULL;
 }
@@ -268,7 +270,7 @@ static int set_limits(struct search *s)
 	return 0;
 }
 
-/* What a file of earlier figures must have been written for. */
+/* A key of the trace, the core and its figures: a state file is used only for the same one. */
 static uint64_t key_of(const struct search *s)
 {
 	char *text = core_config_print(&s->run.core, false);
@@ -281,7 +283,7 @@ static uint64_t key_of(const struct search *s)
 
 /* ---- what is kept ---- */
 
-/* What was found, as the program's profile. */
+/* Keeps what was found as the program's profile. */
 static int keep_profile(struct search *s, const struct tune *t)
 {
 	size_t n, settings = 0;
@@ -371,7 +373,7 @@ static int search(struct search *s)
 	}
 	if (!rc && s->keep) {
 		if (s->file)
-			s->run.run.replay = NULL;	/* the program itself, not its stream */
+			s->run.run.replay = NULL;	/* the profile is the program's, not its stream's */
 		rc = keep_profile(s, t);
 		if (!rc && !s->json)
 			fprintf(s->out,
@@ -413,8 +415,7 @@ static int measure_and_search(struct search *s)
 	if (choose_features(s))
 		return 2;
 	s->program = program_text(s);
-	if (cli_profile_program(
-		    &s->run, s->key, &err)) /* of a stream, its file gone since: what is measured is nobody's */
+	if (cli_profile_program(&s->run, s->key, &err))	/* of a stream whose program is gone: the profile is nobody's */
 		s->key[0] = 0;
 	if (!s->program ||
 		(!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune --software: what to change in the program, and where; and what can be changed without its author: how it is built. */
+ * softpmu tune --software: says what to change in a program, and where; with --build finds how to build it, which
+ * needs no change of its source. */
 #include "cli/cli.h"
 #include "cli/tune/tune_commands.h"
 #include "cli/tune/tune_advice.h"

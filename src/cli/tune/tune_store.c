@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu tune list, show, apply, forget: the profiles that are kept. */
+ * softpmu tune list, show, apply and forget: list, show, choose and remove the profiles that are kept. */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/tune_commands.h"
@@ -16,7 +16,7 @@ struct wanted {
 	const char *program, *core, *name, *to;
 	const char *feature;
 	bool off, all, json;
-	char key[PROGRAM_KEY_CHARS];	/* of program */
+	char key[PROGRAM_KEY_CHARS];	/* the program's key */
 	size_t seen;
 	struct profile_store *store;
 	struct err *err;
@@ -28,7 +28,7 @@ static const char *or_none(const char *name)
 	return *name ? name : "-";
 }
 
-/* Names come from a file: one line whatever they hold. */
+/* Prints a name, which comes from a file and may hold anything, in one line. */
 static void plain(FILE *out, const char *text)
 {
 	for (; *text; text++)
@@ -167,7 +167,7 @@ static void show_text(const struct store_profile *p)
 	putchar('\n');
 	show_set(&p->set, "    ");
 	if (p->after.cycles)
-		if (p->before.cycles)	/* of a real machine the objective has the figure */
+		if (p->before.cycles)	/* for a real machine, the objective holds the figure */
 			show_figures("promised", &p->before, &p->after);
 	for (size_t i = 0; i < p->phases; i++) {
 		const struct store_phase *f = p->phase + i;
@@ -229,7 +229,7 @@ static int show_one(void *context, const struct store_profile *p)
 	int found = profile_store_get(w->store, p->program, p->core, p->name, &whole, w->err);
 	if (found < 0)
 		return w->failed = found;
-	if (!found)	/* somebody forgot it just now */
+	if (!found)	/* another process removed it just now */
 		return 0;
 	if (w->seen++ && !w->json)
 		putchar('\n');
@@ -257,7 +257,7 @@ static int copy_to(struct wanted *w, const char *core, const char *name)
 	return found;
 }
 
-/* --feature: a profile without a promise. */
+/* --feature: keeps a profile that promises no cycles. */
 static int keep(struct wanted *w)
 {
 	enum { MOST = 64 };
@@ -312,7 +312,7 @@ static int forget(struct wanted *w)
 	w->seen = (size_t)code;
 	if (code)
 		printf("%d profile%s forgotten\n", code, code == 1 ? "" : "s");
-	if (w->name)	/* what was measured has none */
+	if (w->name)	/* searches' figures have no name */
 		return 0;
 	code = tune_state_forget(w->program ? w->key : NULL, w->core, w->err);
 	if (code < 0)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What bash completes: the script is sourced, and its function is asked as bash asks it, with the words up to
-# the cursor.
+# What bash completes: the script is sourced, and its function is called as bash calls it, with the words up to the
+# cursor.
 . "$TOP/tests/lib.sh"
 command -v bash >/dev/null 2>&1 || skip "bash is not installed"
 

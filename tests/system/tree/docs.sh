@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The documents agree with the program: the man page passes mandoc's lint, it has every command, its lists of
-# options and the completion for bash are what the commands' tables give (tools/docs/option-lists.sh), and the
-# commands that README, tutorial and how-to pages show use options that exist.
+# The documents agree with the program: the man page passes mandoc's lint and has every command; its lists of options
+# and the completion for bash are what the commands' tables give (tools/docs/option-lists.sh); and the commands that
+# README, tutorial and how-to pages show use options that exist.
 set -u
 man="$TOP/docs/softpmu.1"
 . "$TOP/tests/lib.sh"
@@ -16,14 +16,16 @@ done
 # The page's lists are what the tables give, and it has those of every command.
 SOFTPMU=$SOFTPMU "$TOP/tools/docs/option-lists.sh" --print "$man" >"$work/page"
 if cmp -s "$man" "$work/page"; then ok "the lists of options"
-else bad "docs/softpmu.1 is not what the tables give: run tools/docs/option-lists.sh"
-	diff "$man" "$work/page" | head -n 20; fi
+else
+	bad "docs/softpmu.1 is not what the tables give: run tools/docs/option-lists.sh"
+	diff "$man" "$work/page" | head -n 20
+fi
 if "$SOFTPMU" help --mdoc >"$work/tables"; then ok "the tables are in order"; else bad "a table of options"; fi
 while read -r name; do
 	[ "$(grep -cxF -e ".\\\" options of $name" "$man")" = 1 ] || echo "$name"
 done <"$work/tables" >"$work/absent"
 # tune show has the options of tune list.
-if grep -qvx 'tune show' "$work/absent"; then bad "man page: no list of options of $(cat "$work/absent")"
+if grep -qvx 'tune show' "$work/absent"; then bad "man page: commands without a list of options" "$work/absent"
 else ok "every command's options"; fi
 "$SOFTPMU" help --completion bash >"$work/completion"
 if cmp -s "$TOP/completions/softpmu" "$work/completion"; then ok "the completion for bash"

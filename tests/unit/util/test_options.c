@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Options by tables: every spelling, every kind of value, what is refused and how it is said, and the texts
- * made from the rows. The tables of softpmu's own commands are checked by tests/system/tree/docs.sh. */
+ * Options by tables: every spelling, every kind of value, the messages about what is refused, and the texts made
+ * from the rows.  The tables of softpmu's own commands are checked by tests/system/tree/docs.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

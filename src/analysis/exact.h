@@ -9,8 +9,8 @@
  *     then).
  *   - No slot retires, and the reorder buffer is not empty: its oldest instruction gets the whole cycle.
  *   - The reorder buffer is empty because what followed an instruction was discarded (a mispredicted branch, a
- *     machine
- *     clear) or may not begin before it is done (a serialising instruction): that instruction gets the cycle.
+ *     machine clear) or may not begin before it is done (a serialising instruction): that instruction gets the
+ *     cycle.
  *   - The reorder buffer is empty because nothing was delivered: the next instruction that is allocated gets the
  *     cycle.
  * The causes are kept for each instruction, as in B. Gottschall, L. Eeckhout, M. Jahre, "TEA: Time-Proportional

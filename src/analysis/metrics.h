@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Metrics: formulas over a PMU's events, read from data/metrics/NAME.tsv, one file a microarchitecture.
  *
- * A file has directives
- *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    @perf_metrics NODE FIELD[-FIELD]    (#
- *                             comments)
+ * A file has comments (lines with #), directives
+ *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    @perf_metrics NODE FIELD[-FIELD]
  * and rows of tab-separated columns
  *   name parent unit formula threshold exact sample description next
  * - parent: "-" for a root of the top-down tree, the name of a node further up in the file, or ":group" for a
- *   metric
- *   beside the tree.  A metric must come after those that it uses.
+ *   metric beside the tree.  A metric must come after those that it uses.
  * - unit: as in formula.h; it must be the formula's own unit.
  * - formula: "-" if the PMU has no events for it; then the metric is refused, and only its exact share is known.
  * - threshold: the node is flagged if it is above it and its parent is flagged, too; "-": never.
  * - exact: the causes of slots.h that it covers, or "-".
- * - sample: the precise event to sample next, or "-". A metric with an event that the PMU model lacks or does
- * not model is refused; `refused` says which event and why. @joins: two nodes further up have one cause.  In the
- * search for the largest node, NODE's share counts with OTHER's. For example, refilling the front end after a
- * mispredicted branch stands below the front end in the tree, but counts with the mispredicts: Yasin's
- * "Mispredictions" among the bottlenecks that Top-Down's later versions (from 4.2 on) list beside the tree.
+ * - sample: the precise event to sample next, or "-".
+ *
+ * A metric with an event that the PMU model lacks or does not model is refused; `refused` says which event and
+ * why.
+ *
+ * @joins: two nodes further up have one cause.  In the search for the largest node, NODE's share counts with
+ * OTHER's.  For example, refilling the front end after a mispredicted branch stands below the front end in the
+ * tree, but counts with the mispredicts: Yasin's "Mispredictions" among the bottlenecks that Top-Down's later
+ * versions (from 4.2 on) list beside the tree.
  * @perf_metrics: the node stands in MSR_PERF_METRICS, as that field (0: bits 7:0), or as the first field less
  * the second.
  */

@@ -4,15 +4,11 @@
  * A slot with a uop allocated in it is retiring, or bad speculation if the uop was squashed.  A slot that stayed
  * empty is charged as follows:
  *   - Front-end bound, if the front end left it empty while the back end was ready (IDQ_BUBBLE).  The cause is
- *     what held
- *     up the next uop; if a fetch stall covers the cycle (shifted by the front end's depth), the cause is that
- *     stall.
- *     Bubbles between uops of the wrong path have the same causes as any others.  Bubbles before the first uop
- *                                                                                 after the
- *     wrong path are the re-steer of its branch.
+ *     what held up the next uop; if a fetch stall covers the cycle (shifted by the front end's depth), the cause
+ *     is that stall.  Bubbles between uops of the wrong path have the same causes as any others.  Bubbles before
+ *     the first uop after the wrong path are the re-steer of its branch.
  *   - Bad speculation, while the core recovers (RECOVERY), or, on a core that does not execute the wrong path,
- *     while
- *     there is nothing to allocate (WRONG_PATH).
+ *     while there is nothing to allocate (WRONG_PATH).
  *   - Back-end bound otherwise: a full store buffer, or else what the oldest uop in flight waits for: the level of
  *     memory that serves its load, a divider, ports (it waited longer for one than it executed), its latency.
  * This is the division of Yasin (ISPASS 2014), by cause instead of by counts.

@@ -3,14 +3,11 @@
  * gain enough need not be run (tune_model.h).
  *
  *   cycles  those of the events that the feature can cause (for a prefetcher: misses of what it pushed out), the
- *           larger
- *           of their pushout and of the cycles in which they were under way (cost.h).  A smaller table or buffer
- *                                                                                      causes no
- *           events that would be saved by changing it; nor does the replacement policy of a cache that evicted
- *           nothing.
+ *           larger of their pushout and of the cycles in which they were under way (cost.h).  A smaller table or
+ *           buffer causes no events that would be saved by changing it; nor does the replacement policy of a
+ *           cache that evicted nothing.
  *   energy  what the part takes less at the smallest level for the same accesses, what leaks in the cycles
- *           saved, and
- *           what prefetches move
+ *           saved, and what prefetches move
  *
  * Leaves out: luck, such as a smaller table that happens to alias well, or a stall that improves the schedule.
  */

@@ -7,11 +7,9 @@
  *
  *   one at a time   each feature alone; a size goes down as long as that gains
  *   together        everything that gained, together; and each group of similar features (the prefetchers),
- *                   because one
- *                   may hide what the others cost
+ *                   because one may hide what the others cost
  *   pairs           if that differs from what the single gains predict: the interaction of two features is their
- *                   common
- *                   gain beyond the product of their gains
+ *                   common gain beyond the product of their gains
  *   greedy          starting from the best so far, the feature that promises most by gains and interactions; then
  *                   without each one, and without those that gain almost nothing
  *

@@ -2,10 +2,12 @@
  * softpmu cost --graph: the critical path, the classes' costs and slack by function or instruction, and the
  * slack of the whole run.
  *
- * CSV: slack,global or local,instructions,with none,below 5 cycles,below 50,mean,median; slack-histogram,global
- * or local,from,to,instructions. For a place: graph-place,name,cycles on the path,share,kind of most of them;
- * graph-place-class,name,class,cycles saved, share (only classes that save something there);
- * graph-place-slack,name,global or local,instructions,with none,below 5, below 50,mean.
+ * CSV: slack,global or local,instructions,with none,below 5 cycles,below 50,mean,median
+ *      slack-histogram,global or local,from,to,instructions
+ * For each place:
+ *      graph-place,name,cycles on the path,share,kind of most of them
+ *      graph-place-class,name,class,cycles saved,share (only classes that save something there)
+ *      graph-place-slack,name,global or local,instructions,with none,below 5,below 50,mean
  *
  * The cost of a class at a place is what the graph without the class gains on the whole graph while the place's
  * slots retire; the places add up to the whole.

@@ -3,8 +3,7 @@
  * reason why it waited.
  *
  * The rule for each cycle is that of the golden reference ("Oracle") of B. Gottschall, L. Eeckhout, M. Jahre,
- * "TIP:
- * Time-Proportional Instruction Profiling", MICRO 2021:
+ * "TIP: Time-Proportional Instruction Profiling", MICRO 2021:
  *   - Slots retire in the cycle: they share it equally (an instruction has as many parts as slots that retire
  *     then).
  *   - No slot retires, and the reorder buffer is not empty: its oldest instruction gets the whole cycle.

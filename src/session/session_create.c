@@ -90,7 +90,8 @@ static int make_items(struct session *s, struct err *err)
 				ev->forced ? "FORCE_OVF is" : "cascaded counters are", s->o.core->name);
 		if ((ev->forced || ev->after || ev->starts) && ev->source != SESSION_HARDWARE)
 			return err_set(err, ERR_UNSUPPORTED,
-				"'%s' is no event of a counter: it can neither cascade nor be forced to overflow",
+				"'%s' is not counted by a hardware counter, so it can neither cascade nor be forced to "
+				"overflow",
 				ev->spelled);
 		if (ev->source == SESSION_HARDWARE) {
 			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
@@ -131,7 +132,7 @@ static int make_items(struct session *s, struct err *err)
 			(ev->event->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD ||
 				ev->event->extra_msr == MSR_IA32_PEBS_ENABLE))
 			return err_set(err, ERR_UNSUPPORTED,
-				"'%s': PEBS alone sees these: it is sampled with it (:p) or counted", ev->spelled);
+				"'%s' can be sampled only by PEBS: write it with :p", ev->spelled);
 		if (sampled && !s->driver->interrupts)
 			return err_set(err, ERR_UNSUPPORTED,
 				"'%s': the PMU of %s has no interrupt: its events can be counted, not sampled",
@@ -351,7 +352,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 				rc = err_set(err, ERR_UNSUPPORTED,
 					"one PMU with turns is for counting, not for sampling");
 		if (!rc && !o->rotate_cycles)
-			rc = err_set(err, ERR_INPUT, "turns of no length");
+			rc = err_set(err, ERR_INPUT, "the events' turns on one PMU need a length above 0");
 		if (!rc)
 			rc = make_turns(s, err);
 	} else if (!rc) {

@@ -79,8 +79,7 @@ static int unknown(struct parser *p, const char *name)
 	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
 		if (strcasecmp(name, kernel[i]) == 0)
 			return bad(p, ERR_UNSUPPORTED,
-				"event '%s' is counted by a kernel, and there is none in the model "
-				"(user mode only)",
+				"event '%s' is counted by a kernel, and the model has none (user mode only)",
 				name);
 	names_nearest(p->model, name, near, sizeof near);
 	if (near[0])
@@ -125,8 +124,8 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		return bad(p, ERR_INPUT, "'%s': at most three 'p'", where);
 	if (w->precise && !p->registers && !p->sampling)
 		return bad(p, ERR_UNSUPPORTED,
-			"'%s': ':%.*s' asks for PEBS, which makes samples: for record, not for counting", where,
-			(int)w->precise, "ppp");
+			"'%s': ':%.*s' asks for PEBS samples, which is not for counting; use it with softpmu record",
+			where, (int)w->precise, "ppp");
 	return 0;
 }
 
@@ -223,7 +222,8 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 	if (!w->extra_msr)
 		return 0;
 	if (!row->extra_msr || (w->extra_msr != UINT32_MAX && w->extra_msr != row->extra_msr))
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': %s reads no register for that", length, spelled, row->name);
+		return bad(p, ERR_UNSUPPORTED, "'%.*s': %s uses no such register; leave the term out", length, spelled,
+			row->name);
 	*value = w->extra;
 	const char *why = p->registers ? NULL : spmu_event_extra(p->model, row, w->extra);
 	return why ? bad(p, ERR_UNSUPPORTED, "'%.*s': %#llx: %s", length, spelled, (unsigned long long)w->extra, why)
@@ -252,7 +252,7 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
 			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
 				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
-				row->not_modelled[0] ? row->not_modelled : "no signal stands for it");
+				row->not_modelled[0] ? row->not_modelled : "the table gives no reason");
 		if (row->fixed >= 0 && !qualified)
 			e.fixed = row->fixed;
 		if ((row->flags & SPMU_EVENT_FIXED_ONLY) || !row->pmc_mask) {
@@ -426,7 +426,7 @@ static int braced(struct parser *p, const char *s, size_t n, struct wish w)
 	if (rc)
 		return rc;
 	if (coded && name[0])
-		return bad(p, ERR_INPUT, "'%.*s': either an event's name or its code", (int)n, s);
+		return bad(p, ERR_INPUT, "'%.*s': give either an event's name or its code, not both", (int)n, s);
 	if (coded)
 		return add_code(p, s, n, code, &w, false);
 	if (!name[0])
@@ -547,7 +547,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		attributes |= known;
 		if (!rc && !known)
 			rc = wn ? modifiers(p, &w, word, wn, text)
-				: bad(p, ERR_INPUT, "'%s': nothing behind the colon", text);
+				: bad(p, ERR_INPUT, "'%s': a modifier was expected after the colon", text);
 		if (rc)
 			return rc;
 		tail = end;
@@ -587,12 +587,11 @@ static int add_uncore(struct parser *p, const char *s, size_t n, const struct wi
 	size_t bytes = 0;
 	if (!p->counts_uncore)
 		return bad(p, ERR_UNSUPPORTED,
-			"'%.*s': uncore counters can be counted for the machine (stat), not sampled or programmed by a "
-			"core",
+			"'%.*s': uncore events count for the whole machine; count them with softpmu stat",
 			(int)(n > 100 ? 100 : n), s);
 	if (w->user || w->kernel || w->precise)
 		return bad(p, ERR_UNSUPPORTED,
-			"'%.*s': uncore counters belong to the whole machine: they take no modifier",
+			"'%.*s': uncore events count for the whole machine and take no modifier",
 			(int)(n > 100 ? 100 : n), s);
 	int rc = uncore_parse(&e.uncore, p->uncore, p->core, s, n, &name, &bytes, p->err);
 	if (rc)
@@ -647,7 +646,7 @@ static int group(struct parser *p, const char **at)
 		if (!*end)
 			return bad(p, ERR_INPUT, "'%s': the closing '}' is missing", *at);
 		if (*end == '{')
-			return bad(p, ERR_INPUT, "'%s': a group within a group", *at);
+			return bad(p, ERR_INPUT, "'%s': a group cannot contain a group", *at);
 		close = end + (*end == ',');
 	}
 	const char *after = close + 1;
@@ -671,7 +670,7 @@ static int group(struct parser *p, const char **at)
 	}
 	p->group = -1;
 	*at = after;
-	return p->out->count == before ? bad(p, ERR_INPUT, "an empty group") : 0;
+	return p->out->count == before ? bad(p, ERR_INPUT, "'{}': an empty group; name its events") : 0;
 }
 
 int session_parse(struct session_events *out, const struct session_parse_options *o, const char *list, struct err *err)

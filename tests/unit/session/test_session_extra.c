@@ -50,8 +50,8 @@ static void test_names_and_terms_say_what_the_register_holds(void **state)
 static void test_what_no_register_of_the_event_can_say_is_refused(void **state)
 {
 	(void)state;
-	refused("cpu/cycles,ldlat=3/", "reads no register");
-	refused("cpu/mem-loads,frontend=0x11/", "reads no register");
+	refused("cpu/cycles,ldlat=3/", "no such register");
+	refused("cpu/mem-loads,frontend=0x11/", "no such register");
 	refused("cpu/mem-loads,ldlat=0x10000/", "ldlat");
 	refused("cpu/event=0xc6,umask=1/", "front-end event");	/* the code alone leaves 0 there */
 	refused("cpu/event=0xc6,umask=1,frontend=0x3/", "front-end event");

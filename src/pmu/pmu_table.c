@@ -75,6 +75,34 @@ static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
 	return error ? pmu_text_problem(text, bytes, error, "@metric %s: %s", s, why) : SPMU_OK;
 }
 
+/* @cpuid_0a EAX EBX ECX EDX */
+static int cpuid_line(struct spmu_model *m, char *const v[4], char *text, size_t bytes)
+{
+	uint64_t x[4];
+	for (unsigned i = 0; i < 4; i++) {
+		if (!pmu_text_number(v[i], 16, UINT32_MAX, &x[i]))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad value '%s' in @cpuid_0a", v[i]);
+		m->cpuid[i] = (uint32_t)x[i];
+	}
+	m->version = x[0] & 0xff;
+	m->gp = x[0] >> 8 & 0xff;
+	m->fixed = x[3] & 0x1f;
+	m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
+	if (!m->version || m->version > 5)
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled",
+			m->version);
+	if (m->version < 2)
+		m->fixed = 0;
+	if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
+			PMU_MAX_GP, PMU_MAX_FIXED);
+	if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
+	return SPMU_OK;
+}
+
 static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, size_t bytes)
 {
 	if (!strncmp(line, "@metric", 7) && (line[7] == ' ' || line[7] == '\t'))
@@ -97,27 +125,9 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 				v[0]);
 	} else if (!strcmp(key, "@cpuid_0a") && n == 4 && m->family == &pmu_arch) {
 		bit = SEEN_CPUID;
-		for (unsigned i = 0; i < 4; i++) {
-			if (!pmu_text_number(v[i], 16, UINT32_MAX, &x[i]))
-				return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad value '%s' in @cpuid_0a", v[i]);
-			m->cpuid[i] = (uint32_t)x[i];
-		}
-		m->version = x[0] & 0xff;
-		m->gp = x[0] >> 8 & 0xff;
-		m->fixed = x[3] & 0x1f;
-		m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
-		if (!m->version || m->version > 5)
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled",
-				m->version);
-		if (m->version < 2)
-			m->fixed = 0;
-		if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
-			return pmu_text_problem(text, bytes, SPMU_EINPUT,
-				"@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
-				PMU_MAX_GP, PMU_MAX_FIXED);
-		if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT,
-				"@cpuid_0a: ECX names fixed counters beyond EDX[4:0]");
+		int error = cpuid_line(m, v, text, bytes);
+		if (error)
+			return error;
 	} else if (!strcmp(key, "@perf_capabilities") && n == 1 && m->family == &pmu_arch) {
 		bit = SEEN_CAPABILITIES;
 		if (!pmu_text_number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))

@@ -43,19 +43,6 @@ static const struct cli_command *find(const char *name)
 	return NULL;
 }
 
-static int unknown(const char *name)
-{
-	struct near near;
-	char text[256];
-	near_start(&near, name);
-	for (int i = 0; command[i]; i++)
-		near_offer(&near, command[i]->name, strlen(command[i]->name));
-	near_offer(&near, "help", 4);
-	near_text(&near, "; nearest: ", text, sizeof text);
-	cli_error("unknown command '%s'%s (softpmu --help)", name, text);
-	return 2;
-}
-
 const char *cli_version(void)
 {
 	return SOFTPMU_VERSION;
@@ -106,14 +93,13 @@ int main(int argc, char **argv)
 			cli_error("unknown option %s; nearest: %s", word, text);
 			return 2;
 		}
-		cli_error("unknown option %s; options of a command stand behind its name: softpmu stat %s ... (softpmu "
-			  "--help)",
+		cli_error("unknown option %s; a command's options go behind its name: softpmu stat %s ... (softpmu --help)",
 			word, word);
 		return 2;
 	}
 	const struct cli_command *c = find(word);
 	if (!c)
-		return unknown(word);
+		return cli_unknown_command(command, word);
 	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
 		cli_help_command(stdout, c);
 		return finish(0);

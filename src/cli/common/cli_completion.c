@@ -159,8 +159,8 @@ static void print_values(FILE *out, const char *command, const struct option *o)
 	}
 }
 
-static void each(
-	FILE *out, const struct cli_command *const *list, void (*print)(FILE *out, const struct cli_command *c))
+static void each(FILE *out, const struct cli_command *const *list,
+	void (*print)(FILE *out, const struct cli_command *c))
 {
 	for (; *list; list++) {
 		print(out, *list);

@@ -62,14 +62,14 @@ static const struct cli_command *find(const struct cli_command *const *list, int
 	return NULL;
 }
 
-static int unknown(const struct cli_command *const *list, const char *name)
+int cli_unknown_command(const struct cli_command *const *list, const char *name)
 {
 	struct near near;
 	char text[256];
 	near_start(&near, name);
 	for (; *list; list++)
 		near_offer(&near, (*list)->name, strlen((*list)->name));
-	near_offer(&near, "run-options", 11);
+	near_offer(&near, "help", 4);
 	near_text(&near, "; nearest: ", text, sizeof text);
 	cli_error("unknown command '%s'%s (softpmu --help)", name, text);
 	return 2;
@@ -112,7 +112,7 @@ static int mdoc(const struct cli_command *const *commands, int argc, char **argv
 	}
 	const struct cli_command *c = find(commands, argc, argv);
 	if (!c)
-		return unknown(commands, argv[0]);
+		return cli_unknown_command(commands, argv[0]);
 	if (c->options)
 		options_mdoc(stdout, c->options);
 	return 0;
@@ -134,7 +134,7 @@ int cli_help(const struct cli_command *const *commands, int argc, char **argv)
 	if (!c)	/* softpmu help stat ls: what follows the command does not matter */
 		c = find(commands, 1, argv);
 	if (!c)
-		return unknown(commands, argv[0]);
+		return cli_unknown_command(commands, argv[0]);
 	cli_help_command(stdout, c);
 	return 0;
 }

@@ -12,6 +12,8 @@ void cli_help_run_options(FILE *out);
  * COMMAND [PART], --mdoc run-options, --mdoc (lists the names, and checks the tables) or --completion bash.
  * commands ends with a NULL. Returns the exit status. */
 int  cli_help(const struct cli_command *const *commands, int argc, char **argv);
+/* Prints one line for a command that there is none of, with the nearest names.  Returns the exit status, 2. */
+int  cli_unknown_command(const struct cli_command *const *commands, const char *name);
 /* A script for bash that completes softpmu's command line (completions/softpmu). */
 void cli_completion_bash(FILE *out, const struct cli_command *const *commands);
 #endif

@@ -146,8 +146,8 @@ static int set_features(struct cli_run *r, struct err *err)
 		if (r->feature[k].wrmsr && strchr(r->feature[k].text, '@'))
 			rc = write_at(r, r->feature[k].text, strchr(r->feature[k].text, '@'), err);
 		else
-			rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(
-				&r->registers, r->feature[k].text, err);
+			rc = (r->feature[k].wrmsr ? core_features_wrmsr : core_features_set_all)(&r->registers,
+				r->feature[k].text, err);
 	if (rc)
 		return rc;
 	core_features_config(&r->registers, &r->core);
@@ -173,8 +173,8 @@ int cli_core(struct cli_run *r)
 		rc = core_host_preset(host_name, sizeof host_name, r->run.data_dir, &host, &err);
 	}
 	if (!rc)
-		rc = core_config_load(
-			&r->core, r->run.data_dir, is(r->core_name, "host") ? host_name : r->core_name, &err);
+		rc = core_config_load(&r->core, r->run.data_dir, is(r->core_name, "host") ? host_name : r->core_name,
+			&err);
 	for (unsigned k = 0; !rc && k < r->sets; k++)
 		rc = core_config_set(&r->core, r->set[k], &err);
 	if (!rc && r->sets)

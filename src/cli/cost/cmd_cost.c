@@ -359,8 +359,8 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 
 /* Makes one run, and creates *out with its figures.  0, or an error after one printed line; what was measured is
  * kept. */
-static int measure(
-	struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct run_result *res)
+static int measure(struct cost *c, struct cost_run **out, const struct core_config *core, bool detail,
+	struct run_result *res)
 {
 	const struct run_sink sink = {
 		.context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side

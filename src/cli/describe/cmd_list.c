@@ -300,8 +300,8 @@ static int run(int argc, char **argv)
 	/* an exit status of its own, so that a script notices that nothing was found */
 	shown += pushout_wanted(words, argv + 1);
 	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
-		cli_error(
-			"no event of %s holds '%s'%s", r->core.name, argv[1], words > 1 ? " and the other words" : "");
+		cli_error("no event of %s holds '%s'%s", r->core.name, argv[1],
+			words > 1 ? " and the other words" : "");
 		return 1;
 	}
 	return 0;

@@ -218,8 +218,8 @@ static void bits_text(uint64_t set, char *text, size_t bytes)
 			continue;
 		while (low > 0 && set >> (low - 1) & 1)
 			low--;
-		used += (size_t)snprintf(
-			text + used, bytes - used, low < high ? "%s%d-%d" : "%s%d", used ? ", " : "", high, low);
+		used += (size_t)snprintf(text + used, bytes - used, low < high ? "%s%d-%d" : "%s%d", used ? ", " : "",
+			high, low);
 		high = low;
 	}
 }

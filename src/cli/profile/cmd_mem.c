@@ -29,7 +29,9 @@ struct report {
 static int choose_tables(void *target, const struct option *option, const char *list, struct err *err)
 {
 	struct report *o = target;
-	static const struct { const char *name; enum memprofile_key key;
+	static const struct {
+		const char *name;
+		enum memprofile_key key;
 	} keys[] = {
 		{ "insn", MEM_BY_INSTRUCTION },
 		{ "symbol", MEM_BY_INSTRUCTION },

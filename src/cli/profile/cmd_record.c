@@ -145,8 +145,8 @@ static int count_first(void *target, const struct option *option, const char *va
 	struct record *o = target;
 	const char *equals = strrchr(value, '=');
 	if (!equals || equals == value)
-		return err_set(
-			err, ERR_INPUT, "option --after: '%s' is not EVENT=N, such as branch_retired.MMTP=1000", value);
+		return err_set(err, ERR_INPUT,
+			"option --after: '%s' is not EVENT=N, such as branch_retired.MMTP=1000", value);
 	o->after = value;
 	return read_count(option->name, equals + 1, &o->after_count, err);
 }
@@ -255,8 +255,8 @@ static int check(const struct record *o)
 /* ---- events ---- */
 
 /* --after: adds to each event to sample a counter of the event that comes first. */
-static int choose_first(
-	const struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+static int choose_first(const struct record *o, const struct spmu_model *model, struct session_events *events,
+	struct err *err)
 {
 	const struct session_parse_options how = {
 		.model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING
@@ -289,8 +289,8 @@ static bool is_cycles(const struct session_event *e)
 	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
 }
 
-static int choose_events(
-	struct record *o, const struct spmu_model *model, struct session_events *events, struct err *err)
+static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events,
+	struct err *err)
 {
 	const struct session_parse_options how = {
 		.model = model, .core = &o->run.core, .purpose = SESSION_FOR_SAMPLING
@@ -337,7 +337,9 @@ static int choose_events(
  * find it. */
 static void describe(const struct session_event *e, struct perfdata_event *out)
 {
-	static const struct { const char *alias; uint64_t config;
+	static const struct {
+		const char *alias;
+		uint64_t config;
 	} generic[] = {
 		{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
 		{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
@@ -493,7 +495,10 @@ static void cpuid_text(const char *signature, char *text, size_t room)
 static size_t describe_caches(const struct core_config *c, struct perfdata_cache out[3])
 {
 	const unsigned line = 64u >> c->cache_line;
-	const struct { unsigned level, ways, line; uint64_t size; const char *type;
+	const struct {
+		unsigned level, ways, line;
+		uint64_t size;
+		const char *type;
 	} all[3] = {
 		{ 1, (unsigned)c->l1d_ways, line, (uint64_t)c->l1d_size, "Data" },
 		{ 2, (unsigned)c->l2_ways, line << c->l2_sectors, (uint64_t)c->l2_size,
@@ -539,8 +544,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	if (result->note[0])
 		cli_warn("%s", result->note);
 	if (o->started && o->region && !session_has_region(o->session, o->region))
-		cli_warn(
-			"--region %s: the program never entered a region of this name: nothing was sampled", o->region);
+		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled",
+			o->region);
 	if (!code && closed)
 		code = err_set(err, closed, "%s", why.text);
 	if (!code && o->failed)
@@ -620,8 +625,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code)
 		code = session_create(&o->session, &session, err);
 	if (!code && o->pebs_shared && !session_needs_registers(o->session))
-		code = err_set(
-			err, ERR_INPUT, "--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
+		code = err_set(err, ERR_INPUT,
+			"--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);

@@ -21,7 +21,9 @@ struct options {
 	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches;
 };
 
-static const struct { const char *name; enum profile_key key;
+static const struct {
+	const char *name;
+	enum profile_key key;
 } keys[] = {
 	{ "comm", PROFILE_COMM },
 	{ "dso", PROFILE_DSO },

@@ -351,8 +351,8 @@ static int take_program(void *target, const char *word, struct err *err)
 {
 	struct wanted *w = target;
 	if (w->program)
-		return err_set(
-			err, ERR_INPUT, "tune %s: one program at a time, '%s' is one word too many", w->verb, word);
+		return err_set(err, ERR_INPUT, "tune %s: one program at a time, '%s' is one word too many", w->verb,
+			word);
 	w->program = word;
 	return 0;
 }

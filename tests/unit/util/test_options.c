@@ -67,8 +67,8 @@ static int add_word(void *context, const char *word, struct err *e)
 }
 
 /* Parses the words of a line, split at blanks; what follows a ^ is an empty word. */
-static int parse_with(
-	const char *line, int (*word)(void *context, const char *word, struct err *err), void *first_target)
+static int parse_with(const char *line, int (*word)(void *context, const char *word, struct err *err),
+	void *first_target)
 {
 	static char text[256];
 	static char *argv[32];

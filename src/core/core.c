@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The core's life: it is created, runs scripts of blocks, drains, halts, changes threads, is reset and destroyed.
+ * The core's life: it is created, runs scripts of blocks, drains, halts, changes threads, is reset and
+ * destroyed.
  *
  * The pipeline itself is elsewhere: steps.c runs a script, slot.h and general.c send slots through the stages.
- * Models here: serialisation, halts, and what an interrupt costs the program (core_interrupt: time, and lines of code and data that the
- * handler brings into the caches).
- * Leaves out: the handler's own instructions; the rotation of the x87 stack from one block to the next (registers are named relative to
- * the top of the stack at each block's entry).
+ * Models here: serialisation, halts, and what an interrupt costs the program (core_interrupt: time, and lines
+ * of code and data that the handler brings into the caches).
+ * Leaves out: the handler's own instructions; the rotation of the x87 stack from one block to the next
+ * (registers are named relative to the top of the stack at each block's entry).
  */
 #include "core/backend/clears.h"
 #include "core/backend/eliminate.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The script begins with the REP instruction that is in flight. */
 bool core_rep_goes_on(const struct core *c, const uint64_t *script)
 {
 	const uint64_t first = script[1];
@@ -26,7 +26,8 @@ bool core_rep_goes_on(const struct core *c, const uint64_t *script)
 	case SCRIPT_END:
 		return false;
 	case STEP_GENERAL:
-		return c->rep.addr == ((const struct iblock *)script_end(script)[0])->insn[(uint32_t)first >> SCRIPT_INDEX].addr;
+		return c->rep.addr ==
+			((const struct iblock *)script_end(script)[0])->insn[(uint32_t)first >> SCRIPT_INDEX].addr;
 	default:
 		return c->rep.addr == script_step(first)->ip;
 	}
@@ -39,7 +40,7 @@ void core_run_script(struct core *c, const uint64_t *w)
 
 const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint64_t *end, const uint64_t *stop)
 {
-	c->follow.end = c->st ? op + 1 : end;	/* a hardware thread of several takes turns */
+	c->follow.end = c->st ? op + 1 : end;	/* hardware threads of a core take turns */
 	c->follow.stop = stop;
 	c->follow.steps = c->steps;
 	c->steps(c, op + SCRIPT_OP_WORDS);
@@ -47,7 +48,8 @@ const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint6
 	return c->follow.next;
 }
 
-void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+void core_run_block(
+	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
 	uint64_t script[core_script_room(b) + (c->walker ? CORE_SCRIPT_WALK : 0)];
 	core_script(c, b, exit, insns, slots, next_ip, script);
@@ -61,7 +63,7 @@ void core_set_walker(struct core *c, struct walker *w)
 	rename_rings(c, w || c->config.wrong_path);
 }
 
-/* Before whatever may reach memory, but for scripts: those enter by themselves. */
+/* Called before anything that may reach memory, except scripts: these enter by themselves. */
 static inline void enter(struct core *c)
 {
 	if (UNLIKELY(c->st != NULL))
@@ -91,7 +93,8 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 	frontend_elsewhere(c);
 }
 
-void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+void core_warm_block(
+	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {
 	core_predict(c, b, exit, insns, next_ip);
 	core_warm_memory(c, b, exit, insns, slots);
@@ -125,8 +128,10 @@ uint64_t core_instructions(const struct core *c)
 }
 
 /* Bits that only branches' records have. */
-static const uint64_t branch_is = SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR);
-static const uint64_t branch_did = SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS);
+static const uint64_t branch_is =
+	SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR);
+static const uint64_t branch_did =
+	SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET) | SPMU_DID(BTB_MISS);
 
 /* These bits ask for records of branches only. */
 static bool wants_branches(uint64_t is, uint64_t did)
@@ -155,7 +160,7 @@ void core_choose_steps(struct core *c)
 void core_want(struct core *c, const struct core_wanted *w)
 {
 	if (wants_branches(c->e.wanted_is, c->e.wanted_did))
-		c->fe.did = 0;	/* nobody took these bits along */
+		c->fe.did = 0;	/* no record has taken these bits */
 	c->e.wanted[0] = w->signal[0];
 	c->e.wanted[1] = w->signal[1];
 	c->e.wanted_is = w->is;
@@ -166,7 +171,7 @@ void core_want(struct core *c, const struct core_wanted *w)
 	c->e.span = w->is == ~UINT64_C(0) ? EMIT_SPAN : EMIT_SPAN_SPARSE;
 }
 
-/* Everything in flight is done; the next instruction is fetched at `cycle`. */
+/* Everything in flight has completed; the next instruction is fetched at `cycle`. */
 static void restart(struct core *c, uint64_t cycle)
 {
 	frontend_forget(c);
@@ -225,11 +230,11 @@ void core_halt_until(struct core *c, uint64_t cycle)
 		rep_end(c, false);
 	lsq_drain(c);
 	c->e.watermark = cycle;
-	emit_flush(&c->e, false);	/* the stretch that ends here; the next batch is based behind the gap */
+	emit_flush(&c->e, false);	/* the batch ends here; the next one is based behind the gap */
 	restart(c, cycle);
 }
 
-/* The same lines each time: a handler has its own.  They are where Linux has its text and its direct map. */
+/* The handler uses the same lines each time, at addresses where Linux has its text and its direct map. */
 void core_interrupt(struct core *c, uint64_t cycles, unsigned lines)
 {
 	enter(c);
@@ -275,7 +280,9 @@ static void reset(struct core *c, uint64_t cycle)
 	eliminate_reset(c);
 	partial_reset(c);
 	clears_reset(c);
-	c->by = (struct bypass){ .delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add };
+	c->by = (struct bypass){
+		.delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add
+	};
 	c->retire_next = cycle << RETIRE_SHIFT;
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;
@@ -298,7 +305,8 @@ unsigned core_hw_thread(const struct core *c)
 	return c->e.hw_thread;
 }
 
-static int create(struct core **out, struct machine *m, struct core *of, core_emit *emit, void *context, struct err *err)
+static int create(
+	struct core **out, struct machine *m, struct core *of, core_emit *emit, void *context, struct err *err)
 {
 	struct core *c = aligned_alloc(CORE_APART, sizeof *c);
 	if (!c)
@@ -312,7 +320,9 @@ static int create(struct core **out, struct machine *m, struct core *of, core_em
 	c->e.context = context;
 	clears_init(c);
 	c->e.record = malloc(SPMU_BATCH_MAX * sizeof *c->e.record);
-	core_want(c, &(struct core_wanted){ .signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) });
+	core_want(c,
+		&(struct core_wanted){
+			.signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0) });
 	int code = c->e.record ? older_init(c, err) : err_set(err, ERR_NOMEM, "out of memory for a core's records");
 	if (!code)
 		code = frontend_init(c, err);

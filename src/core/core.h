@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The modelled core: takes decoded blocks with their addresses in program order, emits record batches.
+ * The modelled core: takes decoded blocks with their addresses in program order, and emits batches of records.
  *
- * One-pass: each uop gets the cycle at which it was fetched, allocated, became ready, was dispatched, completed
- * and retired, from rings of timestamps that stand for the machine's finite resources.  No per-cycle loop.
+ * It works in one pass: each uop gets the cycles at which it was fetched, allocated, became ready, was
+ * dispatched, completed and retired, from rings of timestamps that represent the machine's finite resources.
+ * There is no loop over cycles.
  */
 #ifndef CORE_CORE_H
 #define CORE_CORE_H
@@ -14,101 +15,119 @@
 #include <stdio.h>
 
 struct core_config;		/* config.h: every size, width and latency, read from data/cores/NAME.conf */
-struct machine;			/* one machine: the shared L3 and memory; its cores hang on it */
-struct core;			/* one core (one hardware thread) */
+struct machine;			/* one machine: the shared L3 and memory, which its cores use */
+struct core;			/* one core, or one hardware thread of it */
 
-/* Takes a batch.  Returns NULL if it is done with it, or another buffer from malloc for SPMU_BATCH_MAX records, which the
- * core fills next (and frees in the end) while the callee keeps batch->records and frees or exchanges that in its turn. */
+/* Takes a batch.  The callee returns NULL if it is done with the batch.  Or it keeps batch->records, which it
+ * then owns, and returns another buffer from malloc with room for SPMU_BATCH_MAX records; the core fills and
+ * owns that one next. */
 typedef struct spmu_record *core_emit(void *context, const struct spmu_batch *batch);
 
-/* Machines and cores are independent of each other but for the shared L3: two machines in one process. */
+/* Machines and cores are independent of each other except for the shared L3: one process may have several
+ * machines. */
 int  machine_create(struct machine **out, const struct core_config *config, struct err *err);
 void machine_destroy(struct machine *m);
 /* The program's mapping of these addresses: new or changed, with huge pages (2 MB) or without, or gone. */
 void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge);
 
-/* The machine is another from now on (features.h).  core: all of its cores, in an order of the caller's own; between two blocks, no script of
- * theirs is left to be run.  After an error neither may be used. */
-int  machine_resize(struct machine *m, struct core *const *core, size_t cores, const struct core_config *to, struct err *err);
+/* Changes the machine's features (features.h).  core: all of its cores, in any order.  Call it between two
+ * blocks, when no script of these cores is left to be run.  After an error neither the machine nor the cores
+ * may be used. */
+int machine_resize(
+	struct machine *m, struct core *const *core, size_t cores, const struct core_config *to, struct err *err);
 
 int  core_create(struct core **out, struct machine *m, core_emit *emit, void *context, struct err *err);
-/* The next hardware thread of the core that `of` is one of: caches, TLBs, predictors, ports and bandwidth are theirs together (smt.h).
- * Refused beyond smt.threads. */
+/* Creates the next hardware thread of the core that `of` is a thread of: they share caches, TLBs, predictors,
+ * ports and bandwidth (smt.h).  Refused beyond smt.threads. */
 int  core_create_thread(struct core **out, struct core *of, core_emit *emit, void *context, struct err *err);
 unsigned core_hw_thread(const struct core *c);
-/* So many of its core's hardware threads run; the others are halted. */
+/* Says how many of the core's hardware threads run; the others are halted. */
 void core_smt_share(struct core *c, unsigned active);
-/* Of the scripts of a core's hardware threads those that are made next are this one's. */
+/* The scripts that are made next are those of hardware thread c. */
 void core_predicts(struct core *c);
 void core_destroy(struct core *c);
-/* Empty caches, predictors, queues; the clock goes to `cycle`. For reuse by another thread. */
+/* Empties caches, predictors and queues, and sets the clock to `cycle`, so that another thread can use the
+ * core. */
 void core_reset(struct core *c, uint64_t cycle);
 
-/* One execution of `b` that was left through exit `exit` (index into b->exit), with its slot values.
+/* Runs one execution of `b`, which was left through exit `exit` (index into b->exit), with its slot values.
  * insns: number of instructions executed (b->exit[exit].insns, fewer for a block that was cut).
- * next_ip: address of the instruction that the thread executes next (decides taken and target);
- *          0 if unknown (end of thread, signal): treated as fall-through. */
-void core_run_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
-/* The two halves of it, for two threads: what does not depend on time, predictions included, is settled in program order, so one
- * thread may run ahead and write scripts (it alone touches the predictors then) while another runs them.
- * script: room for core_script_room(b) words.  Returns how many it has. */
-size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
-                   uint64_t *script);
+ * next_ip: address of the instruction that the thread executes next, which decides taken and target; 0 if it is
+ * unknown (end of the thread, a signal): then the branch counts as not taken. */
+void core_run_block(
+	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
+/* The two halves of core_run_block, for two host threads.  core_script settles in program order what does not
+ * depend on time, predictions included.  So one host thread may run ahead and write scripts (it alone uses the
+ * predictors then) while another runs them.
+ * script: room for core_script_room(b) words.  Returns how many words it has. */
+size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots,
+	uint64_t next_ip, uint64_t *script);
 static inline size_t core_script_room(const struct iblock *b)
 {
 	return 8 + 3 * (size_t)b->uops + b->insns + b->slots;
 }
-/* Scripts hold the wrong paths of mispredicted branches from now on, walked by w (walker.h; the caller's, NULL: no more): CORE_SCRIPT_WALK words
- * more.  The caller tells w of each execution before core_script. */
+/* From now on scripts hold the wrong paths of mispredicted branches, as walked by w (walker.h), and take up to
+ * CORE_SCRIPT_WALK words more.  The caller owns w, and tells it of each execution before core_script.  NULL: no
+ * wrong paths any more. */
 struct walker;
 enum { CORE_SCRIPT_WALK = 2048 + 8 };
 void core_set_walker(struct core *c, struct walker *w);
 void core_run_script(struct core *c, const uint64_t *script);
-/* Scripts in a queue of operations: an operation's first word has its length in words in the low half and its kind above, the second says
- * whose it is; what it asks for lies behind these.  Runs the script of `op`, and those of the operations of the same kind and owner that follow
- * it, up to `end`, or until *stop is not 0.  Returns the operation behind them. */
+/* Runs scripts in a queue of operations.  An operation's first word has its length in words in the low half and
+ * its kind above that; the second word says whose it is; the script lies behind these.  Runs the script of
+ * `op`, and of the operations with the same kind and owner that follow it, up to `end` or until *stop is not 0.
+ * Returns the operation behind them. */
 enum { SCRIPT_OP_WORDS = 2 };
 const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint64_t *end, const uint64_t *stop);
 /* The predictors' half of core_warm_block. */
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip);
 /* The memory's half of core_warm_block. */
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots);
-/* The same, functionally only: caches, TLBs and predictors are warmed, no time passes, no records. */
-void core_warm_block(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
+/* As core_run_block, but functionally only: warms caches, TLBs and predictors; no time passes and no records
+ * are made. */
+void core_warm_block(
+	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
 
-/* Pass what is pending to `emit`.  last: the thread halts or ends here (batch.is_last). */
+/* Passes what is pending to `emit`.  last: the thread halts or ends here (batch.is_last). */
 void core_flush(struct core *c, bool last);
 /* Code in [addr, addr+bytes) changed or went away: uop cache and loop buffer forget it. */
 void core_discard_code(struct core *c, uint64_t addr, uint64_t bytes);
-/* Retire cycle of the last retired uop: the core's now.  Monotonic. */
+/* Returns the cycle in which the last uop retired: the core's now.  It never decreases. */
 uint64_t core_now(const struct core *c);
-/* Where the next slot would be allocated: what orders threads by time. */
+/* Returns the cycle in which the next slot would be allocated; it orders threads by time. */
 uint64_t core_clock(const struct core *c);
-/* Nothing is allocated before `cycle`: the thread spins, unhalted. */
+/* Allocates nothing before `cycle`: the thread spins, unhalted. */
 void core_hold(struct core *c, uint64_t cycle);
-/* Stores that have retired are written. */
+/* Writes all stores that have retired. */
 void core_settle(struct core *c);
-/* The thread leaves the core, or another one comes and begins at `cycle`; batches then go to `context`. */
+/* The thread leaves the core; another thread comes and begins at `cycle`, and batches go to `context` from then
+ * on. */
 void core_leave(struct core *c);
 void core_switch_to(struct core *c, void *context, uint64_t cycle);
-/* Halt until `cycle` (no-op if past): the pipeline drains, cycles in between are not CYCLES. */
+/* Halts until `cycle` (does nothing if that is past): the pipeline drains, and the cycles in between are not
+ * CYCLES. */
 void core_halt_until(struct core *c, uint64_t cycle);
-/* An interrupt behind the last instruction: the pipeline drains, the handler takes `cycles` (of the kernel: no CYCLES) and brings `lines` lines of
- * code, and as many of data that it writes, into the caches and TLBs. */
+/* An interrupt comes behind the last instruction: the pipeline drains; the handler takes `cycles`, which are
+ * the kernel's and not CYCLES, and brings `lines` lines of code, and as many lines of data that it writes, into
+ * the caches and TLBs. */
 void core_interrupt(struct core *c, uint64_t cycles, unsigned lines);
-/* As an instruction that serialises, behind the last one run: everything is done and passed to `emit`, stores are written, and the next
- * instruction is fetched behind that.  Its cycles are CYCLES. */
+/* As a serialising instruction behind the last one run: everything in flight completes and is passed to `emit`,
+ * stores are written, and the next instruction is fetched behind that.  Its cycles are CYCLES. */
 void core_serialize(struct core *c);
-/* A register of features was written here: for the records. */
+/* Notes in the records that a feature register was written here. */
 void core_note_write(struct core *c, uint32_t msr, uint64_t value);
-/* What goes into the batches; all at first.  Timing does not depend on it, nor do a batch's `instructions`. */
+/* What goes into the batches; everything at first.  Neither timing nor a batch's `instructions` depends on it. */
 struct core_wanted {
 	uint64_t signal[2];	/* set of enum spmu_signal */
 	uint64_t is, did;	/* uops that have one of these bits */
-	bool outcomes;		/* of squashed branches TAKEN, MISPREDICTED and MISP_TARGET as they were executed (walker_outcomes, the caller's); else as predicted */
-	bool detail;		/* and details of each (detail.h); not of cores with several hardware threads.  Before the first block */
+	/* TAKEN, MISPREDICTED and MISP_TARGET of squashed branches say how they were executed (the caller also
+	 * calls walker_outcomes); else how they were predicted */
+	bool outcomes;
+	/* also details of each uop (detail.h); not for cores with several hardware threads.  Set before the
+	 * first block */
+	bool detail;
 };
 void core_want(struct core *c, const struct core_wanted *w);
-/* Instructions retired so far (what INST_RETIRED.ANY would say, timed part only). */
+/* Returns the instructions retired so far (as INST_RETIRED.ANY counts, in the timed part only). */
 uint64_t core_instructions(const struct core *c);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A machine whose features change while programs run on it (core.h, machine_resize).
+ * Changes a machine's features while programs run on it (core.h, machine_resize).
  *
- * Models: every core drains, as for an instruction that serialises; what has another size or policy is made anew and is empty, what has not
- * goes on as it was; modified lines of a cache that is made anew are written back (memsys_resize.c).
+ * Models: every core drains, as for a serialising instruction.  What gets another size or policy is made anew
+ * and is empty; everything else goes on as it was.  Modified lines of a cache that is made anew are written
+ * back (memsys_resize.c).
  * Leaves out: the time that this takes beyond draining.
  */
 #include "core/backend/clears.h"
@@ -44,7 +45,7 @@ static int resize_front(struct core *c, const struct core_config *to, struct err
 	return rc;
 }
 
-/* Everything in flight is done. */
+/* Everything in flight has completed. */
 static int resize_core(struct core *c, const struct core_config *to, struct err *err)
 {
 	const struct core_config was = c->config;
@@ -56,26 +57,28 @@ static int resize_core(struct core *c, const struct core_config *to, struct err 
 		rename_reset(c, now);
 	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size) || !SAME(ports_off))
 		scheduler_reset(c, now);
-	if (!SAME(store_buffer_size) || !SAME(disambiguation_limit) || !SAME(forward_renamed) || !SAME(forward_renamed_stores))
+	if (!SAME(store_buffer_size) || !SAME(disambiguation_limit) || !SAME(forward_renamed) ||
+		!SAME(forward_renamed_stores))
 		lsq_reset(c, now);
 	if (!SAME(eliminate_moves) || !SAME(eliminate_constants))
 		eliminate_reset(c);
 	if (c->st) {
-		c->st->smt->active = 0;		/* to be divided anew */
+		c->st->smt->active = 0;		/* core_smt_share will divide anew */
 		if (!SAME(ras_depth))
 			c->st->stack = (struct ras){ .depth = to->ras_depth };
 	}
 	return rc;
 }
 
-int machine_resize(struct machine *m, struct core *const *core, size_t cores, const struct core_config *to, struct err *err)
+int machine_resize(
+	struct machine *m, struct core *const *core, size_t cores, const struct core_config *to, struct err *err)
 {
 	const struct core_config was = m->config;
 	int rc = core_config_check(to, err);
 	for (size_t i = 0; i < cores; i++)
 		core_drain(core[i]);
 	for (size_t i = 0; i < cores && !rc; i++) {
-		bool again = false;	/* another hardware thread of a core that was done */
+		bool again = false;	/* another hardware thread of this core was done before */
 		for (size_t k = 0; k < i; k++)
 			again |= core[k]->mem == core[i]->mem;
 		if (!again)

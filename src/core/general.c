@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The general way of an instruction through the pipeline: any uops, any core, on the right path and on the wrong path.
+ * The general way of an instruction through the pipeline: any uops, any core, on the right path and on the
+ * wrong path.
  *
- * It does the same as the short way (slot.h) for every kind of uop, one uop at a time.  In addition it has what few slots need: microcode,
- * serialising instructions, fences, locks, software prefetches, non-pipelined units, REP strings, uops that the branch at the end of a
- * trace was cut from, mechanisms of older cores (older.h), pieces of registers (partial_regs.h), and details for the dependence graph
- * (detail.h).
+ * It does the same as the short way (slot.h) for every kind of uop, one uop at a time.  In addition it has what
+ * few slots need: microcode, serialising instructions, fences, locks, software prefetches, non-pipelined units,
+ * REP strings, uops that the branch at the end of a trace was cut from, mechanisms of older cores (older.h),
+ * pieces of registers (partial_regs.h), and details for the dependence graph (detail.h).
  *
- * run_insn takes an instruction's slots one after the other, run_slot a slot's uops, run_uop lists the stages of a uop.
+ * run_insn takes an instruction's slots one after the other, run_slot a slot's uops, run_uop lists the stages
+ * of a uop.
  */
 #if defined __GNUC__ && !defined __clang__
-#pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")	/* the first packs a record's fields in vector registers: 10 % slower */
+/* slp-vectorize packs a record's fields in vector registers: 10 % slower */
+#pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")
 #endif
 #define CORE_SMT 1	/* one general way serves all cores */
 #include "core/backend/clears.h"
@@ -52,7 +55,7 @@ struct pass {			/* a uop on its way */
 	unsigned kind;		/* enum uop_kind; UOP_COMPUTE for what rename could have done and did not */
 	unsigned ports, port;	/* those that it may go to, 0: none; the one it goes to, PORT_NONE: none */
 	unsigned latency, busy;
-	uint8_t early;		/* its result is there half a cycle before the cycle that it completes with (older_ready) */
+	uint8_t early; /* its result is there half a cycle before the cycle that it completes with (older_ready) */
 	bool access;		/* it makes an access: */
 	uint32_t size;
 	uint64_t addr;
@@ -122,7 +125,8 @@ STAGE bool uop_allocate(struct core *c, const struct way way, const struct uop *
 
 /* --- a uop: operands --- */
 
-/* Older cores: when the uop goes, and where.  Returns 1 if its result is there half a cycle before the cycle that it completes with. */
+/* Older cores: when the uop goes, and where.  Returns 1 if its result is there half a cycle before the cycle
+ * that it completes with. */
 static __attribute__((noinline)) uint8_t
 older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port, uint64_t *ready, uint64_t *did)
 {
@@ -141,11 +145,14 @@ older_ready(struct core *c, const struct uop *u, uint64_t floor, unsigned *port,
 	return *port < 2;
 }
 
-/* When its operands are there; then it enters the scheduler.  Returns cycles that a bypass between domains adds to its latency. */
-STAGE unsigned uop_operands(struct core *c, const struct way way, const struct uop *u, struct slot *slot, struct pass *p)
+/* When its operands are there; then it enters the scheduler.  Returns cycles that a bypass between domains adds
+ * to its latency. */
+STAGE unsigned uop_operands(
+	struct core *c, const struct way way, const struct uop *u, struct slot *slot, struct pass *p)
 {
 	const uint64_t floor = slot->a.alloc + c->rn.dispatch_delay;
-	uint64_t ready = max64(max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])), floor);
+	uint64_t ready = max64(
+		max64(max64(c->reg[u->src[0]], c->reg[u->src[1]]), max64(c->reg[u->src[2]], c->reg[u->src[3]])), floor);
 	unsigned bypass = 0;
 	if (UNLIKELY(c->old.any) && !(way.wrong && ready >= c->wrong.resolve)) {
 		unsigned port = p->port;
@@ -170,8 +177,10 @@ STAGE uint64_t uop_dispatch(struct core *c, const struct way way, const struct p
 	return way.wrong && p->ready >= c->wrong.resolve ? WRONG_NEVER : p->ready;
 }
 
-/* An integer divider that works until it has the quotient's bits.  did: format.h's ST_SLOT_DIVIDED.  busy: the least, of this width. */
-static __attribute__((noinline)) void divide_time(const struct core_config *f, uint64_t did, unsigned *latency, unsigned *busy)
+/* An integer divider that works until it has the quotient's bits.  did: format.h's ST_SLOT_DIVIDED.  busy: the
+ * least, of this width. */
+static __attribute__((noinline)) void divide_time(
+	const struct core_config *f, uint64_t did, unsigned *latency, unsigned *busy)
 {
 	const uint64_t upper = did & ~ST_DIVIDED_WIDE;	/* the quotient but for its lowest bit */
 	const unsigned bits = upper ? 64 - (unsigned)__builtin_clzll(upper) : 0;
@@ -192,8 +201,8 @@ run_unit(struct core *c, const struct uop *u, unsigned busy, unsigned ports, uns
 	return dispatch;
 }
 
-STAGE void uop_compute(struct core *c, const struct way way, const struct going *g, const struct uop *u, unsigned bypass, struct slot *slot,
-                       struct pass *p)
+STAGE void uop_compute(struct core *c, const struct way way, const struct going *g, const struct uop *u,
+	unsigned bypass, struct slot *slot, struct pass *p)
 {
 	const struct where *w = g->w;
 	if (UNLIKELY(p->busy > 1 && u->unit && p->ports)) {
@@ -215,7 +224,8 @@ STAGE void uop_compute(struct core *c, const struct way way, const struct going 
 }
 
 /* Loads and software prefetches. */
-STAGE void uop_load(struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot, struct pass *p)
+STAGE void uop_load(struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot,
+	struct pass *p)
 {
 	struct lsq *q = &c->q;
 	p->ready = max64(p->ready, q->load_floor);
@@ -236,9 +246,11 @@ STAGE void uop_load(struct core *c, const struct way way, const struct going *g,
 	const uint64_t ip = g->in->addr;
 	uint64_t *did = &slot->a.did, dispatch, renamed = 0;
 	if (way.wrong)
-		p->complete = wrong_load(c, &c->sc.choice[p->ports], ip, p->addr, p->size, p->port, p->ready, vector, did, &dispatch);
+		p->complete = wrong_load(
+			c, &c->sc.choice[p->ports], ip, p->addr, p->size, p->port, p->ready, vector, did, &dispatch);
 	else
-		p->complete = lsq_load_more(c, ip, p->addr, p->size, p->port, p->ready, vector, u->load, did, &dispatch, &renamed);
+		p->complete = lsq_load_more(
+			c, ip, p->addr, p->size, p->port, p->ready, vector, u->load, did, &dispatch, &renamed);
 	p->complete += u->latency;
 	p->dispatch = dispatch;
 	p->renamed = renamed;
@@ -248,13 +260,13 @@ STAGE void uop_load(struct core *c, const struct way way, const struct going *g,
 		q->lock_begin = dispatch;
 }
 
-STAGE void uop_store_address(struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot,
-                             struct pass *p)
+STAGE void uop_store_address(struct core *c, const struct way way, const struct going *g, const struct uop *u,
+	struct slot *slot, struct pass *p)
 {
 	p->dispatch = uop_dispatch(c, way, p);
 	uint64_t complete = p->dispatch + 1;
-	stage_store(c, way, g->in->addr, p->addr, p->size, p->access, u->is & SPMU_IS(NON_TEMPORAL), u->load, p->dispatch, &complete,
-	            &slot->a.did);
+	stage_store(c, way, g->in->addr, p->addr, p->size, p->access, u->is & SPMU_IS(NON_TEMPORAL), u->load,
+		p->dispatch, &complete, &slot->a.did);
 	p->complete = complete;
 	c->q.lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
 }
@@ -288,8 +300,8 @@ STAGE void uop_fence(struct core *c, const struct way way, const struct uop *u, 
 	}
 }
 
-STAGE void uop_execute(struct core *c, const struct way way, const struct going *g, const struct uop *u, unsigned bypass, struct slot *slot,
-                       struct pass *p)
+STAGE void uop_execute(struct core *c, const struct way way, const struct going *g, const struct uop *u,
+	unsigned bypass, struct slot *slot, struct pass *p)
 {
 	switch (p->kind) {
 	case UOP_COMPUTE:
@@ -318,8 +330,8 @@ STAGE void uop_execute(struct core *c, const struct way way, const struct going 
 
 /* --- a uop: its result, and its record --- */
 
-static __attribute__((noinline)) void
-older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early, uint64_t dispatch, uint64_t complete, uint64_t *did)
+static __attribute__((noinline)) void older_done(struct core *c, const struct uop *u, unsigned *port, uint8_t early,
+	uint64_t dispatch, uint64_t complete, uint64_t *did)
 {
 	struct older *o = &c->old;
 	if (o->inorder) {
@@ -349,7 +361,8 @@ STAGE uint64_t uop_result(struct core *c, const struct uop *u, struct slot *slot
 		older_done(c, u, &port, p->early, p->dispatch, p->complete, &slot->a.did);
 		p->port = port;
 	}
-	const uint64_t result = p->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : UNLIKELY(p->renamed) ? p->renamed : p->complete;
+	const uint64_t made = UNLIKELY(p->renamed) ? p->renamed : p->complete;
+	const uint64_t result = p->kind == UOP_ELIMINATED ? c->reg[u->src[0]] : made;
 	if (UNLIKELY(p->kind == UOP_COMPUTE && u->domain))
 		stage_bypass(c, u->dst, u->domain, p->port, p->dispatch, p->complete);
 	stage_result(c, u->dst, result);
@@ -372,15 +385,15 @@ STAGE uint64_t slot_retire(struct core *c, const struct slot *slot)
 }
 
 /* Writes the record of a uop of the right path; with the slot's last uop the slot retires. */
-STAGE void uop_retire(struct core *c, const struct going *g, const struct uop *u, bool last, const struct slot *slot, const struct pass *p,
-                      uint64_t result)
+STAGE void uop_retire(struct core *c, const struct going *g, const struct uop *u, bool last, const struct slot *slot,
+	const struct pass *p, uint64_t result)
 {
 	const uint64_t retire = last ? slot_retire(c, slot) : p->complete;
 	if (UNLIKELY(g->of != NULL))
 		detail_uop(c, u, p->kind, p->port, p->busy, result, last, g->of);
 	const uint32_t count = c->e.count;
-	write_record(c, g->in->addr, p->is, p->port, p->size, slot->a.did, p->addr, slot->fetch, slot->a.alloc, p->ready, p->dispatch,
-	             p->complete, retire);
+	write_record(c, g->in->addr, p->is, p->port, p->size, slot->a.did, p->addr, slot->fetch, slot->a.alloc,
+		p->ready, p->dispatch, p->complete, retire);
 	if (last && c->e.hold)
 		record_retired(&c->e, retire);
 	else if (!last && !c->e.hold && c->e.count != count)
@@ -388,7 +401,8 @@ STAGE void uop_retire(struct core *c, const struct going *g, const struct uop *u
 }
 
 /* A uop's stages, in order.  *last: it is its slot's last. */
-STAGE bool run_uop(struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot, bool *last)
+STAGE bool run_uop(
+	struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot, bool *last)
 {
 	struct pass p = {
 		.kind = u->kind, .ports = UNLIKELY(c->old.inorder) ? 0 : u->ports & c->sc.port_mask, .port = PORT_NONE,
@@ -406,14 +420,16 @@ STAGE bool run_uop(struct core *c, const struct way way, const struct going *g, 
 	if (!way.wrong)
 		uop_retire(c, g, u, *last, slot, &p, result);
 	else if (wrong_wanted(c, p.is, slot->a.did))
-		wrong_record(c, g->in->addr, p.is, p.port, p.size, slot->a.did, p.addr, slot->fetch, slot->a.alloc, p.ready, p.dispatch, p.complete);
+		wrong_record(c, g->in->addr, p.is, p.port, p.size, slot->a.did, p.addr, slot->fetch, slot->a.alloc,
+			p.ready, p.dispatch, p.complete);
 	return true;
 }
 
 /* --- slots and instructions --- */
 
 /* Delivers and allocates a slot, whose first uop is u. */
-STAGE bool allocate_slot(struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot)
+STAGE bool allocate_slot(
+	struct core *c, const struct way way, const struct going *g, const struct uop *u, struct slot *slot)
 {
 	if (UNLIKELY(u->flags & (UOP_MS | UOP_GROUP) || u->kind == UOP_SERIALIZE))
 		slot_special(c, u);
@@ -478,12 +494,14 @@ static __attribute__((noinline)) void run_beside(struct core *c, const struct in
 		wrong_record(c, in->addr, u->is, PORT_NONE, 0, did, 0, at, at, at, at, at);
 		return;
 	}
-	write_record(c, in->addr, u->is, PORT_NONE, 0, did | SPMU_DID(RETIRED), 0, at, at, at, at, at, max64(c->e.now, at));
+	write_record(
+		c, in->addr, u->is, PORT_NONE, 0, did | SPMU_DID(RETIRED), 0, at, at, at, at, at, max64(c->e.now, at));
 	c->e.instructions++;
 }
 
 /* The instruction's slots, in order.  Returns false if the wrong path ends in it. */
-STAGE bool run_insn(struct core *c, const struct way way, const struct insn *in, const struct uop *first, unsigned uops, const struct where *w)
+STAGE bool run_insn(struct core *c, const struct way way, const struct insn *in, const struct uop *first, unsigned uops,
+	const struct where *w)
 {
 	const struct uop *next = first, *end = first + uops;
 	struct detail_of of;
@@ -518,14 +536,16 @@ STAGE bool run_insn(struct core *c, const struct way way, const struct insn *in,
 	return true;
 }
 
-/* For those who come here rarely: core_step_general has a copy of its own, 4 % faster on cores whose code all goes the general way. */
+/* For those who come here rarely: core_step_general has a copy of its own, 4 % faster on cores whose code all
+ * goes the general way. */
 static __attribute__((noinline)) void
 run_right(struct core *c, const struct insn *in, const struct uop *first, unsigned uops, const struct where *w)
 {
 	run_insn(c, (struct way){ .wrong = false }, in, first, uops, w);
 }
 
-void core_run_insn(struct core *c, const struct insn *in, const struct uop *u, unsigned uops, const uint64_t *at, bool stays)
+void core_run_insn(
+	struct core *c, const struct insn *in, const struct uop *u, unsigned uops, const uint64_t *at, bool stays)
 {
 	const struct where w = { .at = at, .stays = stays };
 	if (uops)
@@ -539,11 +559,13 @@ const uint64_t *core_wrong_general(struct core *c, const uint64_t *word)
 	struct where w = { .at = word + 3, .way = *word, .went = word[2] };
 	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT))
 		w.branch = in + !!(in->flags & INSN_FUSES_NEXT);
-	return run_insn(c, (struct way){ .wrong = true }, in, b->uop + in->first_uop, in->uops, &w) ? word + 3 + in->uops : NULL;
+	const bool goes_on = run_insn(c, (struct way){ .wrong = true }, in, b->uop + in->first_uop, in->uops, &w);
+	return goes_on ? word + 3 + in->uops : NULL;
 }
 
 /* A macro-fused pair of which only the first half was executed: its uops without the branch. */
-static void run_half(struct core *c, const struct iblock *b, const struct insn *in, const uint64_t *slots, unsigned nslots)
+static void run_half(
+	struct core *c, const struct iblock *b, const struct insn *in, const uint64_t *slots, unsigned nslots)
 {
 	const uint64_t of_pair = SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(MACRO_FUSED) |
 	                         UINT64_C(15) << SPMU_IS_FUSED_SHIFT;
@@ -565,8 +587,9 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 	const unsigned i = (uint32_t)*word >> SCRIPT_INDEX, nslots = (uint32_t)end[2], insns = (unsigned)(end[2] >> 32);
 	const struct insn *in = &b->insn[i];
 	if (UNLIKELY(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS))
-		clears_assist(c, *word >> SCRIPT_ASSIST & SCRIPT_AVX_TO_SSE ? SPMU_DID_ASSIST_AVX_TO_SSE : SPMU_DID_ASSIST_SSE_TO_AVX,
-		              in->addr);
+		clears_assist(c,
+			*word >> SCRIPT_ASSIST & SCRIPT_AVX_TO_SSE ? SPMU_DID_ASSIST_AVX_TO_SSE :
+				SPMU_DID_ASSIST_SSE_TO_AVX, in->addr);
 	if (UNLIKELY(in->flags & INSN_REP)) {
 		c->instructions--;
 		rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);

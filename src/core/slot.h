@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A slot's short way through the pipeline (block_plan.h says which slots may take it), from delivery to its records.
+ * A slot's short way through the pipeline (block_plan.h says which slots may take it), from delivery to its
+ * records.
  *
- * slot_begin and slot_finish list the stages in order.  There is one body for the right path, the wrong path, and the wrong path's slots
- * that come too late; steps.c and wrongpath.c instantiate it with constants: struct way (stages.h), and struct shape, which says what
- * the slot consists of.
+ * slot_begin and slot_finish list the stages in order.  There is one body for the right path, the wrong path,
+ * and the wrong path's slots that come too late; steps.c and wrongpath.c instantiate it with constants: struct
+ * way (stages.h), and struct shape, which says what the slot consists of.
  *
- * The wrong path (wrongpath.h) differs in this: it may end at every wait, loads do not become the stored register, results take no
- * integer registers (prf.integer), and nothing retires; its entries are free when the branch resolves.
- * Slots of the wrong path that are allocated so late that they cannot be dispatched before the branch resolves (way.late) take their entries
- * and do nothing else.  Their port would show in records alone, so none is chosen.
+ * The wrong path (wrongpath.h) differs in this: it may end at every wait, loads do not become the stored
+ * register, results take no integer registers (prf.integer), and nothing retires; its entries are free when the
+ * branch resolves.
+ * Slots of the wrong path that are allocated so late that they cannot be dispatched before the branch resolves
+ * (way.late) take their entries and do nothing else.  Their port would show in records alone, so none is
+ * chosen.
  */
 #ifndef CORE_SLOT_H
 #define CORE_SLOT_H
@@ -32,9 +35,13 @@ struct shape {			/* of a slot: it has one uop or two */
 STAGE struct shape shape_of(const enum step_kind kind)
 {
 	return (struct shape){
-		.load = kind >= STEP_LOAD_MORE, .store = kind == STEP_STORE, .branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH_MORE,
-		.computes = kind == STEP_LOAD_COMPUTE_MORE, .domain = kind == STEP_COMPUTE_MORE,
-		.renames = kind == STEP_RENAME, .eliminated = kind == STEP_ELIMINATED,
+		.load = kind >= STEP_LOAD_MORE,
+		.store = kind == STEP_STORE,
+		.branch = kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH_MORE,
+		.computes = kind == STEP_LOAD_COMPUTE_MORE,
+		.domain = kind == STEP_COMPUTE_MORE,
+		.renames = kind == STEP_RENAME,
+		.eliminated = kind == STEP_ELIMINATED,
 	};
 }
 
@@ -54,9 +61,10 @@ struct executed {		/* a uop */
 	uint64_t ready, dispatch, complete;
 };
 
-/* Delivers and allocates a slot.  One place does this for slots of all kinds: with code of their own for it the loops had 20 KB and more,
- * and the host's L1I has 32.  kind: enum step_kind. */
-STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l, const struct step *s, unsigned kind, struct slot_begun *x)
+/* Delivers and allocates a slot.  One place does this for slots of all kinds: with code of their own for it the
+ * loops had 20 KB and more, and the host's L1I has 32.  kind: enum step_kind. */
+STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l, const struct step *s, unsigned kind,
+	struct slot_begun *x)
 {
 	uint64_t did = 0;
 	if (LIKELY(s->flags & STEP_FIRST)) {
@@ -67,7 +75,8 @@ STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l
 		if (!way.quiet)
 			emit_room(&c->e);
 	}
-	if (way.quiet && UNLIKELY(c->e.count >= EMIT_LIMIT) && script_is_branch(kind))	/* in this order: the host predicts the first test */
+	/* in this order: the host predicts the first test */
+	if (way.quiet && UNLIKELY(c->e.count >= EMIT_LIMIT) && script_is_branch(kind))
 		emit_room(&c->e);
 	const uint64_t fetch = way.lead ? wrong_deliver(c, l) : frontend_slot(c);
 	x->did2 = way.wrong ? 0 : SPMU_DID(RETIRED);
@@ -87,7 +96,8 @@ STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l
 }
 
 /* Rename eliminates the slot's uop if it can.  Returns true if it did. */
-STAGE bool slot_eliminate(struct core *c, const struct way way, const struct wrong_lead *l, const struct step *s, const struct allocated *x)
+STAGE bool slot_eliminate(struct core *c, const struct way way, const struct wrong_lead *l, const struct step *s,
+	const struct allocated *x)
 {
 	if (way.lead) {		/* eliminate looks at the slots allocated before this one */
 		c->rn.pos = l->pos;
@@ -108,8 +118,8 @@ STAGE void slot_results(struct core *c, const struct shape is, const struct step
 }
 
 /* A scheduler entry and a port for uop i. */
-STAGE bool slot_bind(struct core *c, const struct way way, struct wrong_lead *l, const struct step *s, const unsigned i, bool load, bool one,
-                     struct allocated *x, struct executed *u)
+STAGE bool slot_bind(struct core *c, const struct way way, struct wrong_lead *l, const struct step *s, const unsigned i,
+	bool load, bool one, struct allocated *x, struct executed *u)
 {
 	struct scheduler *sc = &c->sc;
 	u->choice = &sc->choice[s->ports[i] & sc->port_mask];
@@ -128,23 +138,27 @@ STAGE bool slot_bind(struct core *c, const struct way way, struct wrong_lead *l,
 }
 
 /* The cycle from which uop i, allocated at `alloc`, has its operands. */
-STAGE uint64_t slot_ready(const struct core *c, const struct way way, const struct step *s, const unsigned i, uint64_t alloc)
+STAGE uint64_t slot_ready(
+	const struct core *c, const struct way way, const struct step *s, const unsigned i, uint64_t alloc)
 {
 	const uint8_t *src = s->src[i];
-	return way.late ? WRONG_NEVER : max64(max64(max64(c->reg[src[0]], c->reg[src[1]]), c->reg[src[2]]), alloc + c->rn.dispatch_delay);
+	return way.late ? WRONG_NEVER :
+		max64(max64(max64(c->reg[src[0]], c->reg[src[1]]), c->reg[src[2]]), alloc + c->rn.dispatch_delay);
 }
 
 /* The slot's load.  *renamed: when the register is ready that it becomes (lsq.h), or 0. */
-STAGE void slot_load(struct core *c, const struct way way, const struct step *s, uint64_t addr, struct allocated *x, struct executed *u,
-                     uint64_t *renamed)
+STAGE void slot_load(struct core *c, const struct way way, const struct step *s, uint64_t addr, struct allocated *x,
+	struct executed *u, uint64_t *renamed)
 {
 	const bool vector = s->flags & STEP_VECTOR;
 	uint64_t did = x->did, dispatch, instead = 0;
 	u->ready = max64(u->ready, c->q.load_floor);
 	if (way.wrong)
-		u->complete = wrong_load_quick(c, u->choice, s->ip, addr, s->size, u->port, u->ready, vector, &did, &dispatch);
+		u->complete = wrong_load_quick(
+			c, u->choice, s->ip, addr, s->size, u->port, u->ready, vector, &did, &dispatch);
 	else
-		u->complete = lsq_load_more(c, s->ip, addr, s->size, u->port, u->ready, vector, s->load, &did, &dispatch, &instead);
+		u->complete = lsq_load_more(
+			c, s->ip, addr, s->size, u->port, u->ready, vector, s->load, &did, &dispatch, &instead);
 	u->complete += s->latency[0];
 	u->dispatch = dispatch;
 	x->did = did;
@@ -154,8 +168,8 @@ STAGE void slot_load(struct core *c, const struct way way, const struct step *s,
 }
 
 /* Uop i, which makes no access, is dispatched.  domain: it has one (bypass.h). */
-STAGE void slot_compute(struct core *c, const struct way way, const struct step *s, const unsigned i, bool domain, unsigned latency,
-                        struct executed *u)
+STAGE void slot_compute(struct core *c, const struct way way, const struct step *s, const unsigned i, bool domain,
+	unsigned latency, struct executed *u)
 {
 	uint64_t ready = u->ready;
 	const unsigned later = domain ? bypass_delay(c, s->src[i], s->domain, u->port, &ready) : 0;
@@ -167,8 +181,8 @@ STAGE void slot_compute(struct core *c, const struct way way, const struct step 
 }
 
 /* Dispatch and result of the first uop.  Returns the store that it begins. */
-STAGE struct store *slot_first(struct core *c, const struct way way, const struct shape is, const struct step *s, uint64_t addr,
-                               bool eliminated, struct allocated *x, struct executed *u)
+STAGE struct store *slot_first(struct core *c, const struct way way, const struct shape is, const struct step *s,
+	uint64_t addr, bool eliminated, struct allocated *x, struct executed *u)
 {
 	uint64_t renamed = 0;
 	if (eliminated) {
@@ -186,7 +200,8 @@ STAGE struct store *slot_first(struct core *c, const struct way way, const struc
 		return NULL;
 	}
 	uint64_t did = x->did, complete = u->complete;
-	struct store *st = stage_store(c, way, s->ip, addr, s->size, true, s->flags & STEP_WEAK, s->load, u->dispatch, &complete, &did);
+	struct store *st = stage_store(
+		c, way, s->ip, addr, s->size, true, s->flags & STEP_WEAK, s->load, u->dispatch, &complete, &did);
 	c->q.wants_data = false;
 	u->complete = complete;
 	x->did = did;
@@ -194,8 +209,8 @@ STAGE struct store *slot_first(struct core *c, const struct way way, const struc
 }
 
 /* Dispatch and result of the second uop.  st: the store that it completes. */
-STAGE void slot_second(struct core *c, const struct way way, const struct shape is, const struct step *s, const struct allocated *x,
-                       struct store *st, struct executed *u)
+STAGE void slot_second(struct core *c, const struct way way, const struct shape is, const struct step *s,
+	const struct allocated *x, struct store *st, struct executed *u)
 {
 	u->ready = slot_ready(c, way, s, 1, x->alloc);
 	slot_compute(c, way, s, 1, is.computes && !way.late && s->domain, s->latency[1], u);
@@ -206,17 +221,20 @@ STAGE void slot_second(struct core *c, const struct way way, const struct shape 
 }
 
 /* The record of uop i.  retire: of the right path. */
-STAGE void slot_record(struct core *c, const struct way way, uint64_t ip, uint64_t is, uint32_t size, uint64_t addr, uint64_t fetch,
-                       const struct allocated *x, const struct executed *u, uint64_t retire)
+STAGE void slot_record(struct core *c, const struct way way, uint64_t ip, uint64_t is, uint32_t size, uint64_t addr,
+	uint64_t fetch, const struct allocated *x, const struct executed *u, uint64_t retire)
 {
 	if (!way.wrong)
-		write_record(c, ip, is, u->port, size, x->did, addr, fetch, x->alloc, u->ready, u->dispatch, u->complete, retire);
+		write_record(c, ip, is, u->port, size, x->did, addr, fetch, x->alloc, u->ready, u->dispatch,
+			u->complete, retire);
 	else if (wrong_wanted(c, is, x->did))
-		wrong_record(c, ip, is, u->port, size, x->did, addr, fetch, x->alloc, u->ready, u->dispatch, u->complete);
+		wrong_record(
+			c, ip, is, u->port, size, x->did, addr, fetch, x->alloc, u->ready, u->dispatch, u->complete);
 }
 
 /* The slot retires.  Returns the cycle. */
-STAGE uint64_t slot_retire(struct core *c, const struct shape is, uint64_t done, uint64_t *lb, struct store *st, uint32_t results)
+STAGE uint64_t slot_retire(
+	struct core *c, const struct shape is, uint64_t done, uint64_t *lb, struct store *st, uint32_t results)
 {
 	const uint64_t retire = retire_at(c, done);
 	if (is.load)
@@ -229,17 +247,19 @@ STAGE uint64_t slot_retire(struct core *c, const struct shape is, uint64_t done,
 }
 
 /* What comes behind slot_begin.  w: the step in its script; begun: what slot_begin made. */
-STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *l, const struct shape is, const uint64_t *w,
-                       const struct step *s, const struct slot_begun *begun)
+STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *l, const struct shape is,
+	const uint64_t *w, const struct step *s, const struct slot_begun *begun)
 {
 	const bool two = shape_two(is), access = is.load || is.store;
-	const uint64_t addr = access ? w[1] : 0, went = !is.branch ? 0 : is.load ? w[2] : w[1], fetch = way.lead ? l->delivery : c->fe.cycle;
+	const uint64_t addr = access ? w[1] : 0,
+		       went = !is.branch ? 0 : is.load ? w[2] : w[1], fetch = way.lead ? l->delivery : c->fe.cycle;
 	struct allocated x = begun->first, x2;
 	struct executed u = { .port = PORT_NONE }, u2 = { .port = PORT_NONE };
 	uint64_t bits = s->is[0], *lb = NULL;
 	bool eliminated = is.eliminated;
 
-	/* allocation: entries of the load and store buffers, what rename does itself, integer registers, the scheduler's entry and port */
+	/* allocation: entries of the load and store buffers, what rename does itself, integer registers, the
+	 * scheduler's entry and port */
 	if ((is.load && !stage_load_buffer(c, way, l, &x, &lb)) || (is.store && !stage_store_buffer(c, way, l, &x)))
 		return false;
 	if (is.renames) {
@@ -265,9 +285,11 @@ STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *
 		}
 		slot_second(c, way, is, s, &x2, st, &u2);
 	}
-	if (is.branch)
-		*(two ? &x2.did : &x.did) |= stage_branch(c, way, l, s->in + (s->branch - s->insn), s->ip + s->branch_at, *w, went,
-		                                          two ? u2.complete : u.complete);
+	if (is.branch) {
+		const struct insn *br = s->in + (s->branch - s->insn);
+		const uint64_t complete = two ? u2.complete : u.complete;
+		*(two ? &x2.did : &x.did) |= stage_branch(c, way, l, br, s->ip + s->branch_at, *w, went, complete);
+	}
 
 	/* retirement */
 	uint64_t retire = 0;
@@ -280,7 +302,8 @@ STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *
 	if (!way.quiet || (is.branch && !is.load))
 		slot_record(c, way, s->ip, bits, access ? s->size : 0, access ? addr : went, fetch, &x, &u, retire);
 	if (two && (!way.quiet || is.branch))
-		slot_record(c, way, s->ip, s->is[1], is.store ? s->size : 0, is.store ? addr : went, fetch, &x2, &u2, retire);
+		slot_record(c, way, s->ip, s->is[1], is.store ? s->size : 0, is.store ? addr : went, fetch, &x2, &u2,
+			retire);
 	if (!way.wrong)
 		c->e.instructions += s->ends;
 	return true;

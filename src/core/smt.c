@@ -60,9 +60,10 @@ int smt_join(struct core *of, struct core *c, struct err *err)
 	while (number < SMT_MOST && s->thread[number])
 		number++;
 	if (number >= c->config.smt_threads || number == SMT_MOST)
-		return err_set(err, ERR_UNSUPPORTED, "more than %u hardware threads on a core (smt.threads)", c->config.smt_threads);
+		return err_set(err, ERR_UNSUPPORTED, "more than %u hardware threads on a core (smt.threads)",
+			c->config.smt_threads);
 	c->st = thread_new(s, c, number);
-	s->active = 0;		/* to be said anew */
+	s->active = 0;		/* core_smt_share will divide anew */
 	if (!c->st)
 		return err_set(err, ERR_NOMEM, "out of memory for the hardware threads of a core");
 	return 0;
@@ -113,8 +114,10 @@ void core_predicts(struct core *c)
 	s->predicts = c;
 }
 
-/* How many of a resource's `size` entries thread c may have. */
-static uint32_t part(const struct core *c, bool shared, uint32_t size, uint32_t (*used)(const struct core *other, uint64_t cycle), uint32_t least)
+/* Returns how many of a resource's `size` entries thread c may have, at least `least`.  shared: what the others
+ * leave; else an equal part. */
+static uint32_t part(const struct core *c, bool shared, uint32_t size,
+	uint32_t (*used)(const struct core *other, uint64_t cycle), uint32_t least)
 {
 	const struct smt *s = c->st->smt;
 	uint32_t others = 0;
@@ -159,7 +162,8 @@ static void divide(struct core *c)
 	c->rn.rob_back = part(c, f->smt_rob, f->rob_size, rob_used, f->alloc_width) * SLOT_STEP;
 	c->rn.lb_size = part(c, f->smt_load_buffer, f->load_buffer_size, loads_used, 1);
 	c->q.sb_size = part(c, f->smt_store_buffer, f->store_buffer_size, stores_used, 1);
-	c->fe.idq_back = (f->smt_idq == OWN_IDQ ? f->idq_size : part(c, false, f->idq_size, NULL, f->alloc_width)) * SLOT_STEP;
+	c->fe.idq_back =
+		(f->smt_idq == OWN_IDQ ? f->idq_size : part(c, false, f->idq_size, NULL, f->alloc_width)) * SLOT_STEP;
 }
 
 void core_smt_share(struct core *c, unsigned active)
@@ -180,7 +184,7 @@ void core_smt_share(struct core *c, unsigned active)
 
 /* ---- ports ---- */
 
-/* Another thread's uop goes at `cycle` to one of these ports. */
+/* Uops of another thread are dispatched at `cycle` on these ports. */
 static void tell(struct core *c, uint64_t cycle, unsigned ports)
 {
 	struct scheduler *sc = &c->sc;
@@ -191,7 +195,7 @@ static void tell(struct core *c, uint64_t cycle, unsigned ports)
 		unsigned port = (unsigned)__builtin_ctz(ports);
 		uint64_t entry = sc->spread[port >> 3][1u << (port & 7)].entries;
 		const struct port_choice any = { .lane = entry * 0xffff };
-		if (scheduler_full(sc, &any)) {		/* the entry is taken, so c's next uop comes when there is another */
+		if (scheduler_full(sc, &any)) { /* the entry is taken, so c's next uop waits until there is another */
 			scheduler_wait(sc, &any);
 			c->rn.barrier = max64(c->rn.barrier, sc->walk);
 			if (cycle < sc->walk)
@@ -206,7 +210,7 @@ static void tell(struct core *c, uint64_t cycle, unsigned ports)
 	}
 }
 
-/* The others learn which ports c's uops have taken, and when its dividers are busy. */
+/* Tells the other threads which ports c's uops have taken, and when its units are busy. */
 static void tell_others(struct core *c)
 {
 	struct smt_thread *t = c->st;

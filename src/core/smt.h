@@ -1,58 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Several hardware threads on one core (--smt).
  *
- * Each is a struct core of its own: registers, front end's place, uop queue, reorder buffer, load and store buffers, and clock are
- * private.  They share the caches, TLBs, fill buffers and prefetchers (one struct memsys), the branch predictor but for the return stack,
- * and three things by the cycle:
- *   delivery    a cycle of the front end delivers to one thread
- *   allocation  a cycle of rename allocates for one thread (Optimization Manual, "Intel Hyper-Threading Technology": the front end and
- *               allocation alternate; a thread that has nothing leaves the cycle to the other)
- *   ports       a port takes one uop a cycle, of whichever thread; what one thread's uops have taken holds a scheduler entry of the
- *               others', too, until it is dispatched: the scheduler is had by whoever comes first, and who finds it full waits
- * Reorder buffer, load and store buffers and, where smt.idq says so, the uop queue are in equal parts while several threads run
- * (smt.rob, ...: split), or each may have what the others leave (shared).  A thread that is halted leaves all to the others.
+ * Each hardware thread is a struct core of its own: its registers, place in the front end, uop queue, reorder
+ * buffer, load and store buffers, and clock are private.  The threads share the caches, TLBs, fill buffers and
+ * prefetchers (one struct memsys), the branch predictor except for the return stack, and three things by the
+ * cycle:
+ *   delivery    In a cycle the front end delivers to one thread.
+ *   allocation  In a cycle rename allocates for one thread.  (Optimization Manual, "Intel Hyper-Threading Technology":
+ *               the front end and allocation alternate; a thread that has nothing leaves the cycle to the other.)
+ *   ports       A port takes one uop a cycle, of whichever thread.  A uop of one thread that has taken a port also
+ *               holds a scheduler entry of the other threads until it is dispatched.  So threads share the scheduler
+ *               first come, first served; a thread that finds it full waits.
+ * While several threads run, the reorder buffer, the load and store buffers and, if smt.idq says so, the uop
+ * queue are split in equal parts (smt.rob and others: split), or each thread may have what the others leave
+ * (shared).  A halted thread leaves everything to the others.
  *
- * Threads take turns of a block, the least clock first (run/order.h), so cycles are given away in the order of modelled time but for the
- * length of a block: a thread that stalls within its block finds cycles that others have taken meanwhile.
+ * Threads take turns, a block at a time, the thread with the least clock first (run/order.h).  So cycles are
+ * given away in the order of modelled time, except within a block: a thread that stalls within its block finds
+ * cycles that others have taken meanwhile.
  *
- * Left out: that retirement alternates (it is as wide as allocation at least, and comes behind it); what the wrong path of one thread takes
- * from the others at allocation; ports further than SMT_REACH cycles ahead, until they come nearer; what a thread was given at its ports
- * in cycles that another has passed; memory-order clears between the threads of one core; priorities; the uop cache and decoded lines,
+ * Leaves out: that retirement alternates (it is at least as wide as allocation, and comes behind it); what the
+ * wrong path of one thread takes from the others at allocation; ports further than SMT_REACH cycles ahead,
+ * until they come nearer; what a thread was given at its ports in cycles that another thread has passed;
+ * memory-order clears between the threads of one core; priorities; sharing of the uop cache and decoded lines,
  * of which each thread has its own.
  */
 #ifndef CORE_SMT_H
 #define CORE_SMT_H
 #include "core/pipeline.h"
 
-/* SMT_RING: a thread that has ended was run to its end; what it took is still known when the others come to those cycles */
+/* SMT_RING: a thread that has ended was run to its end; the cycles it took are still known when the others come
+ * to them */
 enum { SMT_MOST = 8, SMT_RING = 1 << 20, SMT_REACH = 256 };
 
 struct smt {			/* a core of several hardware threads */
-	const struct core *in;	/* which of them the caches write their signals for */
-	const struct core *predicts;	/* whose return stack the predictor has */
+	const struct core *in;	/* the thread that the caches write their signals for */
+	const struct core *predicts;	/* the thread whose return stack the predictor has */
 	uint32_t members, active;
 	struct core *thread[SMT_MOST];	/* by number; NULL: none */
-	uint32_t *delivers[SMT_MOST], *allocates[SMT_MOST];	/* SMT_RING each: low half of the cycle last given to the thread there; NULL: never was one */
+	/* SMT_RING entries each: low half of the cycle last given to the thread there; NULL: there never was
+	 * such a thread */
+	uint32_t *delivers[SMT_MOST], *allocates[SMT_MOST];
 };
 
 struct smt_thread {		/* of a thread */
 	struct smt *smt;
-	uint64_t from;		/* what lies below is forgotten */
+	uint64_t from;		/* cycles below this are forgotten */
 	struct ras stack;	/* while another thread predicts */
-	uint16_t told[SCHED_WINDOW];	/* dispatches that the others know of */
-	uint16_t others[SCHED_WINDOW];	/* dispatches in scheduler.used that are others' */
+	uint16_t told[SCHED_WINDOW];	/* dispatches that the other threads have been told of */
+	uint16_t others[SCHED_WINDOW];	/* dispatches in scheduler.used that belong to other threads */
 };
 
-/* c is a new thread of the core that `of` is a thread of (at first the only one). */
+/* Makes c a new thread of the core that `of` is a thread of (at first the only one). */
 int  smt_join(struct core *of, struct core *c, struct err *err);
-/* Returns true if nobody is left there: what is shared goes, too. */
+/* Thread c leaves the core.  Returns true if no thread is left, so that the caller frees what is shared. */
 bool smt_leave(struct core *c);
-/* c's turn: the caches write its signals. */
+/* It is c's turn: the caches write its signals. */
 void smt_enter(struct core *c);
-/* core_steps_way of a core with several threads. */
+/* The core_steps_way of a core with several threads. */
 void smt_steps(struct core *c, const uint64_t *script);
 
-/* First cycle from `cycle` on that is this thread's, in the calendar; it is from now on. */
+/* Returns the first cycle from `cycle` on that is this thread's, or free, in the calendar; it belongs to the
+ * thread from now on. */
 static inline uint64_t smt_claim(uint32_t *const given[SMT_MOST], unsigned me, uint64_t cycle)
 {
 	for (;; cycle++) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The stages of a slot that all ways through the pipeline share: the short way (slot.h) and the general way (general.c), on the right
- * path and on the wrong path.
+ * The stages of a slot that all ways through the pipeline share: the short way (slot.h) and the general way
+ * (general.c), on the right path and on the wrong path.
  *
- * Each function is one stage, or one piece of it.  What differs between the ways is in struct way, whose members are constants wherever
- * these functions are inlined, so that each way gets code of its own without a test at run time.
- * A stage that returns false ends the wrong path: the slot cannot go on before the mispredicted branch resolves.  On the right path
- * every stage returns true.
+ * Each function is one stage, or one piece of it.  What differs between the ways is in struct way, whose
+ * members are constants wherever these functions are inlined, so that each way gets code of its own without a
+ * test at run time.
+ * A stage that returns false ends the wrong path: the slot cannot go on before the mispredicted branch
+ * resolves.  On the right path every stage returns true.
  */
 #ifndef CORE_STAGES_H
 #define CORE_STAGES_H
@@ -21,9 +22,9 @@
 enum { PORT_NONE = 255 };
 
 struct way {
-	bool wrong;		/* the slot is on the wrong path (wrongpath.h): it may have to end, and does not retire */
-	bool lead;		/* wrong path, short way: struct wrong_lead holds the positions of delivery and allocation */
-	bool late;		/* wrong path, short way: the slot comes too late for any of its uops to be dispatched */
+	bool wrong; /* the slot is on the wrong path (wrongpath.h): it may have to end, and does not retire */
+	bool lead;  /* wrong path, short way: struct wrong_lead holds the positions of delivery and allocation */
+	bool late;  /* wrong path, short way: the slot comes too late for any of its uops to be dispatched */
 	bool quiet;		/* consumers want records of branches only */
 	bool watch;		/* loads are remembered until they retire (clears.h) */
 };
@@ -37,8 +38,8 @@ struct allocated {		/* a slot that has been allocated, as the uop at hand sees i
 /* --- allocation --- */
 
 /* The slot waits for a buffer entry that is free in cycle `until`. */
-STAGE bool stage_stall(struct core *c, const struct way way, struct wrong_lead *l, unsigned run, enum spmu_signal signal,
-                       uint64_t until, struct allocated *x)
+STAGE bool stage_stall(struct core *c, const struct way way, struct wrong_lead *l, unsigned run,
+	enum spmu_signal signal, uint64_t until, struct allocated *x)
 {
 	if (way.wrong && !wrong_may_wait(c, run, signal, x->alloc, until))
 		return false;
@@ -53,7 +54,8 @@ STAGE bool stage_stall(struct core *c, const struct way way, struct wrong_lead *
 }
 
 /* Takes a load-buffer entry: *lb, which gets the cycle from which it is free again. */
-STAGE bool stage_load_buffer(struct core *c, const struct way way, struct wrong_lead *l, struct allocated *x, uint64_t **lb)
+STAGE bool stage_load_buffer(
+	struct core *c, const struct way way, struct wrong_lead *l, struct allocated *x, uint64_t **lb)
 {
 	if (way.wrong && UNLIKELY(!wrong_load_room(c)))
 		return false;
@@ -87,7 +89,8 @@ STAGE bool stage_scheduler(struct core *c, const struct way way, struct wrong_le
 	uint64_t did = x->did;
 	if (way.lead)
 		wrong_leave(c, l);
-	x->alloc = way.wrong ? wrong_wait_entry(c, choice, x->alloc, &did) : rename_wait_entry(c, choice, x->alloc, &did);
+	x->alloc =
+		way.wrong ? wrong_wait_entry(c, choice, x->alloc, &did) : rename_wait_entry(c, choice, x->alloc, &did);
 	if (way.lead) {
 		x->slot = c->rn.slot;
 		wrong_enter(c, l);
@@ -100,31 +103,35 @@ STAGE bool stage_scheduler(struct core *c, const struct way way, struct wrong_le
 STAGE unsigned stage_port(struct core *c, const struct way way, const struct port_choice *choice, bool load, bool one,
                           const struct allocated *x)
 {
-	return load ? scheduler_load_port(&c->sc, choice) :
-	       one && choice->count == 1 ? choice->port[0] : scheduler_port(&c->sc, choice, way.lead ? x->slot : c->rn.slot);
+	return load ? scheduler_load_port(&c->sc, choice) : one && choice->count == 1 ? choice->port[0] :
+		scheduler_port(&c->sc, choice, way.lead ? x->slot : c->rn.slot);
 }
 
 /* --- dispatch and results --- */
 
-/* Returns the cycle in which the uop, which waits at `port` and is ready at `ready`, is dispatched; WRONG_NEVER: not before the branch
- * resolves. */
-STAGE uint64_t stage_dispatch(struct core *c, const struct way way, const struct port_choice *choice, unsigned port, uint64_t ready)
+/* Returns the cycle in which the uop, which waits at `port` and is ready at `ready`, is dispatched;
+ * WRONG_NEVER: not before the branch resolves. */
+STAGE uint64_t stage_dispatch(
+	struct core *c, const struct way way, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
-	return way.late ? WRONG_NEVER : way.wrong ? wrong_take(c, choice, port, ready) : scheduler_take(&c->sc, port, ready);
+	return way.late ? WRONG_NEVER : way.wrong ? wrong_take(c, choice, port, ready) :
+		scheduler_take(&c->sc, port, ready);
 }
 
 /* The result of a uop of this domain (bypass.h, scheduler.h), which went to `port`. */
-STAGE void stage_bypass(struct core *c, const uint8_t *dst, unsigned domain, unsigned port, uint64_t dispatch, uint64_t complete)
+STAGE void stage_bypass(
+	struct core *c, const uint8_t *dst, unsigned domain, unsigned port, uint64_t dispatch, uint64_t complete)
 {
 	bypass_result(c, dst, domain, port, complete);
 	if (UNLIKELY(domain & DOMAIN_SLOW) && port < SCHED_PORTS && dispatch != WRONG_NEVER)
 		scheduler_slow(&c->sc, port, dispatch);
 }
 
-/* A store's address uop was dispatched and would complete at *complete: translates its address, and enters the store into the store
- * queue.  access: it was executed, to these bytes.  weak: it is non-temporal.  named: enum uop_load.  Returns the store. */
-STAGE struct store *stage_store(struct core *c, const struct way way, uint64_t ip, uint64_t addr, uint32_t size, bool access, bool weak,
-                                uint32_t named, uint64_t dispatch, uint64_t *complete, uint64_t *did)
+/* A store's address uop was dispatched and would complete at *complete: translates its address, and enters the
+ * store into the store queue.  access: it was executed, to these bytes.  weak: it is non-temporal.  named: enum
+ * uop_load.  Returns the store. */
+STAGE struct store *stage_store(struct core *c, const struct way way, uint64_t ip, uint64_t addr, uint32_t size,
+	bool access, bool weak, uint32_t named, uint64_t dispatch, uint64_t *complete, uint64_t *did)
 {
 	if (LIKELY(access) && !(way.wrong && dispatch == WRONG_NEVER)) {
 		struct mem_result r = { 0, 0 };
@@ -155,10 +162,11 @@ STAGE void stage_result(struct core *c, const uint8_t dst[3], uint64_t cycle)
 	c->reg[dst[0]] = c->reg[dst[1]] = c->reg[dst[2]] = cycle;
 }
 
-/* A branch at address `at` was executed, and completes at `complete`: steers the front end.  br: the branch, which is read only if
- * something unusual happened; word: its word in the script (script.h); went: where it went.  Returns its record's bits. */
-STAGE uint64_t stage_branch(struct core *c, const struct way way, struct wrong_lead *l, const struct insn *br, uint64_t at, uint64_t word,
-                            uint64_t went, uint64_t complete)
+/* A branch at address `at` was executed, and completes at `complete`: steers the front end.  br: the branch,
+ * which is read only if something unusual happened; word: its word in the script (script.h); went: where it
+ * went.  Returns its record's bits. */
+STAGE uint64_t stage_branch(struct core *c, const struct way way, struct wrong_lead *l, const struct insn *br,
+	uint64_t at, uint64_t word, uint64_t went, uint64_t complete)
 {
 	uint64_t did = 0;
 	if (LIKELY(!(word & SCRIPT_UNUSUAL))) {

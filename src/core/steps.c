@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Runs a script (script.h): the short way of each kind of slot, in one function, so that nothing is saved and restored between them.
- * Compiled three times: also for hosts with SSE4.1 (steps_sse4.c), and with loads remembered (steps_track_loads.c): the same results.
+ * Runs a script (script.h): all kinds of slots that go the short way in one function, so that nothing is saved
+ * and restored between them.
+ * Compiled four times, with the same results: as it is; for hosts with SSE4.1 (steps_sse4.c); with loads
+ * remembered (steps_track_loads.c); for cores of several hardware threads (steps_smt.c).
  */
 #if defined __GNUC__ && !defined __clang__
-/* the first packs a record's fields in vector registers: 10 % slower */
+/* slp-vectorize packs a record's fields in vector registers: 10 % slower */
 #pragma GCC optimize ("no-tree-slp-vectorize", "no-tree-pre")
 #endif
 #include "core/slot.h"
@@ -15,14 +17,15 @@
 #define WATCH false
 #endif
 
-/* The script of the next operation, if that is one of the kind, too (core_run_scripts). */
+/* Returns the script of the next operation, if that has the same kind and owner (core_run_scripts); else NULL. */
 static inline const uint64_t *following(struct core *c, const uint64_t *script)
 {
 	const uint64_t *op = script - SCRIPT_OP_WORDS, *next;
 	if (!c->follow.end)
 		return NULL;
 	c->follow.next = next = op + (uint32_t)*op;
-	if (next >= c->follow.end || (next[0] ^ op[0]) >> 32 || next[1] != op[1] || *c->follow.stop || c->steps != c->follow.steps)
+	if (next >= c->follow.end || (next[0] ^ op[0]) >> 32 || next[1] != op[1] || *c->follow.stop ||
+		c->steps != c->follow.steps)
 		return NULL;
 	return next + SCRIPT_OP_WORDS;
 }
@@ -39,7 +42,8 @@ next:
 	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
 		emit_flush(&c->e, false);
 	if (UNLIKELY(c->rep.active && insns && !core_rep_goes_on(c, script)))
-		rep_end(c, false);	/* it was left without a word: a signal */
+		/* the thread left the REP instruction for a signal, of which the stream says nothing */
+		rep_end(c, false);
 	c->instructions += insns;
 	for (;;) {
 		const unsigned kind = *w & SCRIPT_KIND;
@@ -70,8 +74,9 @@ next:
 	}
 }
 
-/* From its first word on.  Returns the word where it ended. */
-static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct core *c, const uint64_t *w, const bool quiet)
+/* Runs a wrong path from its first word on.  Returns the word at which it ended. */
+static inline __attribute__((always_inline)) const uint64_t *wrong_run(
+	struct core *c, const uint64_t *w, const bool quiet)
 {
 	const struct way way = { .wrong = true, .lead = true, .quiet = quiet };
 	struct wrong_lead l;
@@ -98,7 +103,12 @@ static inline __attribute__((always_inline)) const uint64_t *wrong_run(struct co
 		struct slot_begun x;
 		if (!slot_begin(c, way, &l, s, kind, &x))
 			goto end;
-#define STEP(CASES, KIND, words) CASES: if (!slot_finish(c, way, &l, shape_of(KIND), w, s, &x)) goto end; w += words; break;
+#define STEP(CASES, KIND, words) \
+	CASES: \
+	if (!slot_finish(c, way, &l, shape_of(KIND), w, s, &x)) \
+		goto end; \
+	w += words; \
+	break;
 		switch (kind) {
 		SHORT_STEPS(STEP)
 		default: __builtin_unreachable();
@@ -120,7 +130,7 @@ static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 	run(c, w, true);
 }
 
-/* The wrong path: w is its first word. */
+/* w: the first word of the wrong path. */
 static __attribute__((noinline)) void wrong(struct core *c, const uint64_t *w)
 {
 	c->wrong.at = wrong_run(c, w, false);
@@ -133,5 +143,6 @@ static __attribute__((noinline)) void wrong_quiet(struct core *c, const uint64_t
 
 core_steps_way *STEPS(enum steps_for what)
 {
-	return what == STEPS_WRONG ? wrong : what == STEPS_WRONG_QUIET ? wrong_quiet : what == STEPS_QUIET ? quiet : all;
+	return what == STEPS_WRONG ? wrong : what == STEPS_WRONG_QUIET ? wrong_quiet :
+		what == STEPS_QUIET ? quiet : all;
 }

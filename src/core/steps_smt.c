@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * steps.c with cycles of delivery and allocation shared among hardware threads (smt.h), and loads remembered (clears.h).
+ * steps.c for cores of several hardware threads: these share cycles of delivery and allocation (smt.h), and
+ * loads are remembered (clears.h).
  */
 #define STEPS core_steps_smt
 #define WATCH true

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * steps.c for hosts with SSE4.1: the choice of a port is one instruction there (scheduler.h).  The Makefile says so to the compiler;
- * where it is not told, there is no such way.
+ * steps.c for hosts with SSE4.1, where the choice of a port is one instruction (scheduler.h).  The Makefile
+ * compiles this file with -msse4.1; without that there is no such variant.
  */
 #ifdef __SSE4_1__
 #define STEPS core_steps_sse4

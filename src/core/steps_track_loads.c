@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * steps.c with loads remembered (clears.h): what a core runs once others have taken lines from it.
+ * steps.c with loads remembered (clears.h): a core runs this once other cores have taken lines from it.
  */
 #define STEPS core_steps_watched
 #define WATCH true

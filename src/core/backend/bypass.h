@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Bypass delays between the integer and the floating-point domain of vector operations.
  *
- * Models: an operation with an operand of the other domain takes bypass.delay more, whichever operand comes last and however long
- * ago the operand was made.  Integer operations, copies and logic are in their domain on the ports of bypass.ports only; on
- * others, loads and shuffles, in none.  That ports decide is what measurements show (InstLatx64): MOVAPS+ADDPS xmm (the copy not eliminated, on ports
- * 0, 1 or 5) 6.4 on Skylake, 1 + 4 and two crossings in two of three cases; VPAND xmm1, xmm1, xmm2 1.7; shuffles, on port 5, cross free; on
- * Golden Cove VCMPPS+VPADDD 6.35 likewise.  That there is a delay of a cycle: Optimization Manual, "Execution Engine" of Sandy Bridge,
- * table of writeback latencies between execution domains.
- * Golden Cove's adders pass results to each other in two cycles and take bypass.fp_add more for an operand from elsewhere (MULPS+ADDPS 7,
- * VPADDD+VADDPS 4: no other delay between these two).
- * Leaves out: general registers (MOVD, MOVQ: the uop tables hold it), x87, stores; the home of what an eliminated copy copies.
+ * Models: an operation with an operand of the other domain takes bypass.delay more cycles, whichever operand
+ * comes last and however long ago the operand was made.  Integer operations, copies and logic are in the
+ * integer domain only on the ports of bypass.ports; on other ports they are in no domain, and neither are loads
+ * and shuffles.  Measurements show that the port decides (InstLatx64): MOVAPS+ADDPS xmm (the copy not
+ * eliminated, on ports 0, 1 or 5) takes 6.4 on Skylake, which is 1 + 4 and two crossings in two of three cases;
+ * VPAND xmm1, xmm1, xmm2 takes 1.7; shuffles, on port 5, cross without delay; on Golden Cove VCMPPS+VPADDD
+ * takes 6.35 likewise.  That there is a delay of a cycle: Optimization Manual, "Execution Engine" of Sandy
+ * Bridge, table of writeback latencies between execution domains.
+ * Golden Cove's adders pass results to each other in two cycles, and take bypass.fp_add more cycles for an
+ * operand from elsewhere (MULPS+ADDPS 7; VPADDD+VADDPS 4, so no other delay between these two).
+ * Leaves out: general registers (the uop tables hold MOVD and MOVQ), x87, stores, and the domain of what an
+ * eliminated copy copies.
  *
- * How: beside each vector register's ready cycle, that cycle and the domain it was made in; of what others wrote since, the cycles differ.
+ * How: for each vector register there is its ready cycle and the domain it was made in.  If something else has
+ * written the register since, the cycles differ.
  */
 #ifndef CORE_BYPASS_H
 #define CORE_BYPASS_H
@@ -23,8 +27,9 @@ static inline unsigned bypass_home(const struct core *c, unsigned reg)
 	return v < 32 && c->by.made[v] >> 2 == c->reg[reg] ? (unsigned)(c->by.made[v] & 3) : DOMAIN_ANY;
 }
 
-/* Cycles that the operation takes more; *ready: when its operands are there. */
-static inline unsigned bypass_delay(const struct core *c, const uint8_t *src, unsigned domain, unsigned port, uint64_t *ready)
+/* Returns how many cycles more the operation takes.  *ready: when its operands are there. */
+static inline unsigned bypass_delay(
+	const struct core *c, const uint8_t *src, unsigned domain, unsigned port, uint64_t *ready)
 {
 	const struct bypass *b = &c->by;
 	bool crosses = false;
@@ -36,7 +41,8 @@ static inline unsigned bypass_delay(const struct core *c, const uint8_t *src, un
 		if (domain == DOMAIN_FP_ADD)
 			*ready = max64(*ready, c->reg[src[i]] + (home == DOMAIN_FP_ADD ? 0 : b->fp_add));
 		else
-			crosses |= domain == DOMAIN_INTEGER ? home == DOMAIN_FP && b->ports >> port & 1 : domain == DOMAIN_FP && home == DOMAIN_INTEGER;
+			crosses |= domain == DOMAIN_INTEGER ? home == DOMAIN_FP && b->ports >> port & 1 :
+				domain == DOMAIN_FP && home == DOMAIN_INTEGER;
 	}
 	return crosses ? b->delay : 0;
 }

@@ -20,8 +20,9 @@ void clears_reset(struct core *c)
 	c->cl.saves_uppers = c->config.sse_avx == 1;
 }
 
-/* Everything behind `cycle` is thrown away; fetch is re-steered so much later. */
-static uint64_t machine_clear(struct core *c, enum spmu_signal signal, uint64_t cycle, uint32_t later, uint64_t ip, uint64_t addr)
+/* Everything behind `cycle` is thrown away, and fetch is redirected `later` cycles after it. */
+static uint64_t machine_clear(
+	struct core *c, enum spmu_signal signal, uint64_t cycle, uint32_t later, uint64_t ip, uint64_t addr)
 {
 	emit_signal_at(&c->e, signal, cycle, cycle, 1, ip, addr);
 	emit_signal(&c->e, SPMU_SIG_RECOVERY, cycle, cycle + later, 1);
@@ -32,10 +33,11 @@ static uint64_t machine_clear(struct core *c, enum spmu_signal signal, uint64_t 
 uint64_t clears_passed_store(struct core *c, uint64_t ip, uint64_t addr, uint64_t known)
 {
 	uint64_t cycle = max64(known, c->e.now) + 1;
-	return machine_clear(c, SPMU_SIG_CLEAR_MEMORY_ORDER, cycle, c->config.clear_cycles, ip, addr) + c->rn.frontend_latency + c->rn.dispatch_delay;
+	return machine_clear(c, SPMU_SIG_CLEAR_MEMORY_ORDER, cycle, c->config.clear_cycles, ip, addr) +
+		c->rn.frontend_latency + c->rn.dispatch_delay;
 }
 
-/* The next instruction comes to frontend_enter, and from there here. */
+/* A clear waits for the next instruction, which comes to frontend_enter and from there to clears_take. */
 static void wait(struct core *c, enum spmu_signal signal, uint64_t ip, uint64_t addr)
 {
 	struct clears *cl = &c->cl;
@@ -63,18 +65,18 @@ static void snooped(struct core *c, uint64_t vline, uint64_t cycle)
 	const struct watched *hit = NULL;
 	if (!c->config.clear_snoop)
 		return;
-	if (!cl->watching) {	/* from now on */
+	if (!cl->watching) {	/* remember loads from now on */
 		cl->watching = true;
 		core_choose_steps(c);
 		return;
 	}
 	for (uint32_t back = 1; back <= c->rn.lb_size && back <= c->rn.loads; back++) {
 		uint32_t at = (c->rn.loads - back) & (LOAD_RING - 1);
-		if (c->rn.lb[at] <= cycle + 1)	/* it retired before, and so did those before it */
+		if (c->rn.lb[at] <= cycle + 1)	/* it has retired, and so have those before it */
 			break;
 		const struct watched *w = &cl->load[at];
 		if (w->addr >> 6 == vline && w->complete <= cycle)
-			hit = w;	/* the oldest of them */
+			hit = w;	/* keeps the oldest */
 	}
 	if (hit)
 		wait(c, SPMU_SIG_CLEAR_MEMORY_ORDER, hit->ip, hit->addr);
@@ -85,7 +87,7 @@ void clears_snooped(void *core, uint64_t vline, uint64_t cycle)
 	struct core *c = core;
 	if (LIKELY(!c->st))
 		snooped(c, vline, cycle);
-	for (unsigned i = 0; c->st && i < SMT_MOST; i++)	/* all hardware threads had the line */
+	for (unsigned i = 0; c->st && i < SMT_MOST; i++)	/* all hardware threads of the core had the line */
 		if (c->st->smt->thread[i])
 			snooped(c->st->smt->thread[i], vline, cycle);
 }
@@ -95,8 +97,9 @@ void clears_take(struct core *c)
 	struct clears *cl = &c->cl;
 	const bool smc = cl->signal == SPMU_SIG_CLEAR_SMC;
 	cl->pending = false;
-	if (smc)		/* behind the store, when that is written */
-		machine_clear(c, cl->signal, c->e.now + c->config.store_commit_delay, c->config.clear_smc_cycles, cl->ip, cl->addr);
+	if (smc)		/* behind the store, when the store is written */
+		machine_clear(c, cl->signal, c->e.now + c->config.store_commit_delay, c->config.clear_smc_cycles,
+			cl->ip, cl->addr);
 	else
 		machine_clear(c, cl->signal, c->e.now + 1, c->config.clear_cycles, cl->ip, cl->addr);
 }

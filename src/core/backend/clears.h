@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Recoveries other than from mispredicted branches: machine clears and microcode assists.
  *
- * Models: clears for memory ordering: a load that was executed before an older store to its bytes whose address came later (lsq.h finds
- * it), and one whose line another core took between its execution and its retirement (clears_snooped); clears for self-modifying code: a store into
- * a line that L1I holds; and the save and restore of the upper halves of vector registers where legacy SSE meets 256-bit code
- * (assist.sse_avx; which instructions, script.c settles).
- * A clear is taken when the instruction at fault is the oldest: what is older retires, all from it on (self-modifying code: behind it) is thrown
- * away and fetched again clear.cycles later (A. Glew et al., patents on the P6 memory order buffer; SDM vol. 3B, MACHINE_CLEARS;
- * H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021).
- * Leaves out: what the younger instructions did before a clear threw them away; assists that depend on values which the stream does not hold (denormals, stack
- * faults of the x87, masked accesses to pages that would fault); accessed and dirty bits, which Linux sets itself when it maps a page;
- * code that another core writes.
+ * Models: clears for memory ordering: for a load that was executed before an older store to its bytes whose
+ * address came later (lsq.h finds it), and for a load whose line another core took between its execution and
+ * its retirement (clears_snooped); clears for self-modifying code: a store into a line that L1I holds; the save
+ * and restore of the upper halves of vector registers where legacy SSE meets 256-bit code (assist.sse_avx;
+ * script.c settles for which instructions).
+ * A clear is taken when the instruction at fault is the oldest: what is older retires; the instruction and
+ * everything younger (self-modifying code: everything younger) is thrown away and fetched again clear.cycles
+ * later (A. Glew et al., patents on the P6 memory order buffer; SDM vol. 3B, MACHINE_CLEARS; H. Ragab et al.,
+ * "Rage Against the Machine Clear", USENIX Security 2021).
+ * Leaves out: what the younger instructions did before a clear threw them away; assists that depend on values
+ * which the stream does not hold (denormals, stack faults of the x87, masked accesses to pages that would
+ * fault); accessed and dirty bits, which Linux sets itself when it maps a page; code that another core writes.
  *
- * How: in program order each instruction comes once, so a clear is a redirect that the instructions behind it wait for.  The two that are
- * found out of order wait in `pending` until the next instruction asks the front end for its window.
+ * How: each instruction comes once, in program order, so a clear is a redirect that the instructions behind it
+ * wait for.  The two kinds that are found out of order (snoops, self-modifying code) wait in `pending` until
+ * the next instruction looks up its window in the front end.
  */
 #ifndef CORE_CLEARS_H
 #define CORE_CLEARS_H
@@ -21,18 +24,19 @@
 
 void clears_init(struct core *c);
 void clears_reset(struct core *c);
-/* A load passed a store that it depends on, whose address came at `known`.  Returns the cycle at which the load may go again. */
+/* A load passed a store that it depends on, whose address was known at `known`.  Returns the cycle in which the
+ * load may go again. */
 uint64_t clears_passed_store(struct core *c, uint64_t ip, uint64_t addr, uint64_t known);
-/* A store is about to go to a line that L1I holds (emitter.code_written). */
+/* A store is about to write a line that L1I holds (emitter.code_written). */
 void clears_code_written(void *core, uint64_t addr, uint32_t size);
 /* Another core took the line (linear address / 64) away at `cycle` (emitter.snooped). */
 void clears_snooped(void *core, uint64_t vline, uint64_t cycle);
-/* Before the next instruction: the clear that waits, if there is one. */
+/* Takes the pending clear, before the next instruction. */
 void clears_take(struct core *c);
-/* Microcode runs before instruction `ip`: what is older is done.  kind: ASSIST_* of enum spmu_did. */
+/* Microcode runs before instruction `ip`, when what is older has retired.  kind: ASSIST_* of enum spmu_did. */
 void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip);
 
-/* Once the machine's cores have taken lines from each other, loads are remembered. */
+/* Remembers a load; called once the machine's cores have taken lines from each other. */
 static inline void clears_watch(struct core *c, uint32_t number, uint64_t ip, uint64_t addr, uint64_t complete)
 {
 	struct watched *w = &c->cl.load[number & (LOAD_RING - 1)];

@@ -14,7 +14,7 @@ void eliminate_reset(struct core *c)
 	el->constants = (int)c->config.eliminate_constants;
 }
 
-/* The cycle before that of the slot being allocated in which slots were allocated too; with `again` the one before that. */
+/* The last cycle before the slot's own in which slots were allocated; with `again` the one before that. */
 static inline uint64_t active_before(struct rename *rn, bool again)
 {
 	uint32_t pos = rn->pos - (rn->slot + 1) * SLOT_STEP;
@@ -24,7 +24,7 @@ static inline uint64_t active_before(struct rename *rn, bool again)
 	return cycle;
 }
 
-/* The register still goes by `least` of its names.  Forgets those that it has lost. */
+/* True if at least `least` names still refer to the value.  Forgets those that it has lost. */
 static __attribute__((noinline)) bool named(const struct core *c, struct copied *s, unsigned least)
 {
 	unsigned n = 0;

@@ -14,14 +14,15 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->mask = 1;
 	while (q->mask + 1 < q->sb_size + 2)
 		q->mask = q->mask * 2 + 1;
-	q->head = q->tail = 256;		/* the entries before it are committed */
+	q->head = q->tail = 256;		/* the entries before these are committed */
 	q->commit_width = f->store_commit_width;
 	q->commit_delay = f->store_commit_delay;
 	q->forward_latency = f->forward_latency;
 	q->forward_blocked = f->forward_blocked;
 	q->alias_penalty = f->alias_penalty;
 	q->l1d_latency = f->l1d_latency;
-	q->mdp_limit = f->disambiguation_limit == 255 ? 256 : f->disambiguation_limit;	/* 255: a count never comes that far */
+	q->mdp_limit =
+		f->disambiguation_limit == 255 ? 256 : f->disambiguation_limit; /* 255: no counter comes that far */
 	q->alias_mask = (UINT64_C(1) << f->alias_bits) - 1;
 	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
@@ -31,8 +32,9 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->commit_line = f->store_commit_line;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
-	memset(q->mdp, (int)(f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial : f->disambiguation_limit),
-	       sizeof q->mdp);
+	const uint32_t count = f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial :
+	                       f->disambiguation_limit;
+	memset(q->mdp, (int)count, sizeof q->mdp);
 }
 
 void lsq_commit(struct core *c)
@@ -77,8 +79,10 @@ uint64_t lsq_drain(struct core *c)
 	return c->q.last_commit;
 }
 
-/* A store enters; lsq_room was called.  addr_ready: a load that is dispatched then, or later, sees its address. */
-struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready)
+/* A store enters the queue; lsq_room was called before.  A load that is dispatched at addr_ready or later sees
+ * its address. */
+struct store *lsq_store(
+	struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready)
 {
 	struct lsq *q = &c->q;
 	uint32_t number = q->tail++;
@@ -108,7 +112,7 @@ struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t siz
 	return s;
 }
 
-/* A locked operation ends with its store: the line is released when that is written. */
+/* A locked operation ends with its store: the line is released when the store is written. */
 void lsq_lock_done(struct core *c)
 {
 	struct lsq *q = &c->q;
@@ -123,19 +127,20 @@ static bool overlaps(const struct store *s, uint64_t addr, uint32_t size)
 	return addr - s->addr < s->size || s->addr - addr < size;
 }
 
-/* In the low bits that are compared first (alias.bits). */
+/* True if they overlap in the low bits that are compared first (alias.bits). */
 static bool overlaps_low(const struct lsq *q, const struct store *s, uint64_t addr, uint32_t size)
 {
 	return ((addr - s->addr) & q->alias_mask) < s->size || ((s->addr - addr) & q->alias_mask) < size;
 }
 
-/* Not written to L1D at `cycle`, as far as is known. */
+/* True if the store is not written to L1D at `cycle`, as far as is known. */
 static bool in_flight(const struct lsq *q, uint32_t number, uint64_t cycle)
 {
 	return (int32_t)(number - q->head) >= 0 || q->store[number & q->mask].commit > cycle;
 }
 
-/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low bits only. */
+/* Returns number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in
+ * the low bits only. */
 static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
 	uint32_t oldest = q->tail - q->sb_size;
@@ -149,8 +154,10 @@ static uint32_t search(const struct lsq *q, uint32_t from, uint64_t addr, uint32
 	return 0;
 }
 
-/* The same for an access within one bucket, the newest store of which is `from`: along that bucket's stores only. */
-static uint32_t search_bucket(const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
+/* The same for an access within one bucket, whose newest store is `from`: it looks at that bucket's stores
+ * only. */
+static uint32_t search_bucket(
+	const struct lsq *q, uint32_t from, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
 	uint32_t age = q->tail - 1 - from, before;
 	do {
@@ -165,11 +172,12 @@ static uint32_t search_bucket(const struct lsq *q, uint32_t from, uint64_t addr,
 			return search(q, n - 1, addr, size, cycle, alias);
 		before = age;
 		age = q->tail - s->older[((s->addr ^ addr) >> 3 & (SQ_BUCKETS - 1)) != 0];
-	} while (age < q->sb_size && age > before);	/* else too old, or a number so old that it came round */
+	/* else the store is too old, or its number so old that numbers have wrapped */
+	} while (age < q->sb_size && age > before);
 	return 0;
 }
 
-/* The same, with a look at the buckets first. */
+/* The same, but looks at the buckets first. */
 static inline uint32_t find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias)
 {
 	if (UNLIKELY(size > SQ_INDEXED || !size || q->tail - q->big < q->sb_size))
@@ -187,7 +195,7 @@ uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cy
 	return find(q, addr, size, cycle, alias);
 }
 
-/* The counter of the load's instruction after a load that met stores of unknown address. */
+/* Updates the counter of the load's instruction after a load that met stores of unknown address. */
 static void disambiguation_learn(struct lsq *q, uint64_t ip, bool conflict)
 {
 	uint8_t *counter = &q->mdp[ip & (MDP_ENTRIES - 1)];
@@ -197,7 +205,7 @@ static void disambiguation_learn(struct lsq *q, uint64_t ip, bool conflict)
 		++*counter;
 }
 
-/* A load whose operands are ready at `ready`; returns the cycle of its result. */
+/* A load whose operands are ready at `ready`.  Returns the cycle of its result. */
 uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                   uint64_t *did, uint64_t *dispatch)
 {
@@ -218,19 +226,20 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	if (unknown)
 		disambiguation_learn(q, ip, s && s->addr_ready > alone);
 	if (UNLIKELY(s && s->addr_ready > at)) {
-		/* it read past the store: all from the load on is thrown away */
+		/* it read past the store: the load and everything younger is thrown away */
 		*did |= SPMU_DID(CLEAR_MEMORY_ORDER);
 		at = clears_passed_store(c, ip, addr, s->addr_ready);
-		*dispatch = at;		/* the second time, which stands; its port is taken for granted */
+		*dispatch = at;		/* its second dispatch, which stands; that its port is free then is assumed */
 		while ((int32_t)(found - 1 - q->head) >= 0 && !(q->wants_data && q->head + 1 == q->tail))
-			lsq_commit(c);	/* it has retired */
+			lsq_commit(c);	/* the store has retired */
 		if (s->commit <= at)
 			s = NULL;
 	}
 	if (s) {
 		uint64_t offset = addr - s->addr;
 		if (offset < s->size && size <= s->size - offset && !(q->same_start && offset)) {
-			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) | (s->data_ready > at ? SPMU_DID(WAIT_STORE_DATA) : 0);
+			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) |
+				(s->data_ready > at ? SPMU_DID(WAIT_STORE_DATA) : 0);
 			q->forwarded = found;
 			if (UNLIKELY(q->forward_gap)) {
 				at = max64(at, q->next_forward);
@@ -254,7 +263,7 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	return max64(r.ready, at + 1);
 }
 
-/* Banks (4 bytes, bits 5:2) of an access, a bit each. */
+/* The banks (4 bytes each, address bits 5:2) of an access, a bit each. */
 static uint32_t banks(uint64_t addr, uint32_t size)
 {
 	uint32_t first = addr >> 2 & 15, n = (uint32_t)((addr & 3) + size + 3) >> 2;
@@ -281,13 +290,15 @@ void lsq_store_address(struct core *c, const struct store *s, uint32_t named)
 	c->q.base[i] = c->reg[named / LOAD_BASE % 32];
 }
 
-/* The address of a load that store `found` - 1 gives its data is named as that store's. */
+/* True if the address of a load that takes its data from store `found` - 1 is named by the same registers as
+ * that store's. */
 static bool same_address(const struct core *c, uint32_t found, uint64_t addr, uint32_t named)
 {
 	const struct lsq *q = &c->q;
 	const unsigned i = (found - 1) & q->mask;
 	return q->store[i].addr == addr && q->store[i].size >= 4 && q->tail - found < q->rename_stores &&
-	       q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) && q->base[i] == c->reg[named / LOAD_BASE % 32];
+		q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) &&
+		q->base[i] == c->reg[named / LOAD_BASE % 32];
 }
 
 bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named)
@@ -307,5 +318,6 @@ uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, 
 	const struct store *s = &q->store[(q->forwarded - 1) & q->mask];
 	if (q->rename_stores)
 		return same_address(c, q->forwarded, addr, named) ? q->given[s - q->store] : 0;
-	return pairs_meet(q->pair, ip, q->tail - q->forwarded, s->addr == addr && s->size == size, q->rename_limit) ? q->given[s - q->store] : 0;
+	const bool whole = s->addr == addr && s->size == size;
+	return pairs_meet(q->pair, ip, q->tail - q->forwarded, whole, q->rename_limit) ? q->given[s - q->store] : 0;
 }

@@ -1,50 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Load and store queues: store buffer, forwarding, memory disambiguation, locked operations.
+ * Load and store queues: store buffer, store forwarding, memory disambiguation, locked operations.
  *
- * Models: stores leave in order after retirement, `store.commit_width` a cycle, each asking for its line when it has
- * retired (so that misses of neighbouring stores overlap) and written only behind the store before it.  A load takes its
- * data from the youngest older store that overlaps it, if that holds all of it; otherwise it waits until that
- * store is written.  A store whose low 12 address bits (NetBurst: 16, 22; alias.bits) overlap the load's delays it (4K aliasing).
- * With forward.same_start it gives its data only to loads that begin where it does (Optimization Manual, "Store-to-Load-Forwarding
- * Restriction on Size and Alignment", for Pentium M, NetBurst and before).
- * Loads wait for older stores of unknown address until their instruction has shown often enough that it need not:
- * a saturating counter chosen by the low 8 bits of the instruction's address, 15 and no conflict lets it pass, a conflict clears
- * it (H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021, memory disambiguation).  A load that passed a
- * store it depends on: machine clear.
- * A load whose address is written as the store's (that it takes its data from the store that is as many stores back as the last times
- * stands for it) becomes the stored register at rename, forward.renamed, of 4 or 8 bytes in general registers; it is executed all the same.
- * With forward.renamed_stores the address decides (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv).
- * Golden Cove: MOV r64,[m64]+MOV [m64],r64 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
- * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger waits (Optimization
- * Manual, "Handling L1D Cache Bank Conflict").
- * Leaves out: what a load that became the wrong register costs; whether the stored register was a vector's;
- * the other hardware thread, snoops, split and uncacheable forwarding rules, forwarding from several stores.
+ * Models: stores leave in order after retirement, store.commit_width a cycle.  Each asks for its line when it
+ * has retired, so that misses of neighbouring stores overlap, and is written only behind the store before it.
+ * A load takes its data from the youngest older store that overlaps it, if that store holds all of it;
+ * otherwise the load waits until the store is written.  A store whose low 12 address bits (NetBurst: 16, 22;
+ * alias.bits) overlap the load's delays the load (4K aliasing).
+ * With forward.same_start a store gives its data only to loads that begin where it does (Optimization Manual,
+ * "Store-to-Load-Forwarding Restriction on Size and Alignment", for Pentium M, NetBurst and before).
+ * A load waits for older stores of unknown address until its instruction has shown often enough that it need
+ * not.  The low 8 bits of the instruction's address choose a saturating counter; at 15 the load may pass, and a
+ * conflict clears it (H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021, memory
+ * disambiguation).  A load that passed a store that it depends on causes a machine clear.
+ * forward.renamed: a load of 4 or 8 bytes into a general register becomes the stored register at rename if its
+ * address is written as the store's.  What decides is that the load took its data from the store as many stores
+ * back as the last times.  The load is executed all the same.  With forward.renamed_stores the registers of the
+ * address decide (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv).  Golden Cove: MOV
+ * r64,[m64]+MOV [m64],r64 takes 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
+ * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger
+ * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").
+ * Leaves out: what a load costs that became the wrong register; whether the stored register was a vector
+ * register; the other hardware thread; snoops; forwarding of split and uncacheable accesses; forwarding from
+ * several stores.
  *
- * How: stores are numbered; a ring holds them; a table of the newest store to each 8 bytes (mod 4096) says in one look that
- * there is none.
+ * How: stores are numbered and a ring holds them.  A table of the newest store to each 8 bytes (modulo 4096)
+ * tells at once that no store concerns a load.
  */
 #ifndef CORE_LSQ_H
 #define CORE_LSQ_H
 #include "core/pipeline.h"
 #include "core/backend/scheduler.h"
 
-void lsq_commit(struct core *c);		/* the oldest store */
-uint64_t lsq_drain(struct core *c);		/* all; the cycle at which the last was written */
+void lsq_commit(struct core *c);		/* commits the oldest store */
+uint64_t lsq_drain(struct core *c);		/* commits all; returns the cycle in which the last was written */
 uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                   uint64_t *did, uint64_t *dispatch);
-/* First cycle from `ready` on in which the port is free and no load that was dispatched meets this one in a bank. */
+/* Returns the first cycle from `ready` on in which the port is free and no load that was dispatched then meets
+ * this one in a bank. */
 uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did);
-/* Behind a load that was forwarded to: cycle of the stored register if it becomes that, else 0. */
+/* After a load that took its data from a store: returns the cycle of the stored register if the load becomes
+ * that register, else 0. */
 uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
-/* Ahead of it: whether the load would become the stored register if the youngest older store to its bytes gave it its data; by instruction, if what
- * its pair has learnt says so too. */
+/* Before the load: returns whether it would become the stored register if the youngest older store to its bytes
+ * gave it its data.  Where the instruction decides, its pair must have learnt so, too. */
 bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named);
-/* With forward.renamed_stores: the registers of its address (enum uop_load). */
+/* With forward.renamed_stores: notes the registers of the store's address (enum uop_load). */
 void lsq_store_address(struct core *c, const struct store *s, uint32_t named);
 void lsq_lock_done(struct core *c);
-/* Number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one matches in the low 12 bits only. */
+/* Returns the number + 1 of the youngest store in flight at `cycle` that overlaps; 0: none.  *alias: one
+ * matches in the low bits only. */
 uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias);
-struct store *lsq_store(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready);
+struct store *lsq_store(
+	struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready);
 
 /* Stores that have retired by `cycle` go on to L1D. */
 static inline void lsq_advance(struct core *c, uint64_t cycle)
@@ -56,7 +63,7 @@ static inline void lsq_advance(struct core *c, uint64_t cycle)
 		lsq_commit(c);
 }
 
-/* Cycle at which a store-buffer entry is free for the next store. */
+/* Returns the cycle in which a store-buffer entry is free for the next store. */
 static inline uint64_t lsq_room(struct core *c)
 {
 	struct lsq *q = &c->q;
@@ -65,7 +72,8 @@ static inline uint64_t lsq_room(struct core *c)
 	return q->store[(q->tail - q->sb_size) & q->mask].commit;
 }
 
-/* Stores since the newest one to any of these bytes (mod 4096), or more than there are. */
+/* Returns how many stores have come since the newest one to any of these bytes (modulo 4096), or more than the
+ * buffer holds. */
 static inline uint32_t lsq_age(const struct lsq *q, uint64_t addr, uint32_t size)
 {
 	uint64_t g = addr >> 3, last = (addr + (size - 1)) >> 3;
@@ -78,15 +86,15 @@ static inline uint32_t lsq_age(const struct lsq *q, uint64_t addr, uint32_t size
 	return age;
 }
 
-/* No store in flight at `cycle` or later has to do with these bytes (mod 4096). */
+/* True if no store in flight at `cycle` or later has to do with these bytes (modulo 4096). */
 static inline bool lsq_clear(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle)
 {
 	uint32_t age = lsq_age(q, addr, size), n = q->tail - 1 - age;
 	return age >= q->sb_size || ((int32_t)(n - q->head) < 0 && q->store[n & q->mask].commit <= cycle);
 }
 
-/* lsq_load for the load that no store concerns: most of them.  One that passes stores of unknown address, its counter being
- * full, and meets none, teaches it nothing. */
+/* lsq_load, quick for a load that no store concerns, as most.  A load that passes stores of unknown address
+ * because its counter is full, and meets none of them, does not change the counter. */
 static inline __attribute__((always_inline)) uint64_t
 lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                uint64_t *did, uint64_t *dispatch)
@@ -103,7 +111,8 @@ lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsign
 	return max64(r.ready, at + 1);
 }
 
-/* The same for a load of more: enum uop_load.  *renamed: cycle of the register that it becomes, or 0; the access is done when this returns. */
+/* The same for a load that needs a closer look (more: enum uop_load).  *renamed: cycle of the register that the
+ * load becomes; unchanged if it becomes none.  The access is made when this returns. */
 static inline __attribute__((always_inline)) uint64_t
 lsq_load_more(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
               unsigned more, uint64_t *did, uint64_t *dispatch, uint64_t *renamed)

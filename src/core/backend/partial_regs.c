@@ -11,8 +11,10 @@ void partial_reset(struct core *c)
 {
 	const struct core_config *f = &c->config;
 	c->pa = (struct partial){
-		.ports = (uint16_t)(f->partial_high_ports & c->sc.port_mask), .latency = (uint8_t)f->partial_high_latency,
-		.stall = (uint8_t)f->partial_stall, .flags = f->partial_flags_stall,
+		.ports = (uint16_t)(f->partial_high_ports & c->sc.port_mask),
+		.latency = (uint8_t)f->partial_high_latency,
+		.stall = (uint8_t)f->partial_stall,
+		.flags = f->partial_flags_stall,
 	};
 	c->pa.apart = f->partial_high_ports != 0;
 	c->pa.on = c->pa.apart || c->pa.stall || c->pa.flags;
@@ -20,13 +22,14 @@ void partial_reset(struct core *c)
 	c->pa.general = c->old.any || c->pa.stall || c->pa.flags || c->e.detail;
 }
 
-/* As struct insn's. */
+/* Sets of registers, as insn.whole: of those it reads more than a byte of, and << 4 of those it writes more
+ * than a byte of. */
 static unsigned whole(const struct insn *in)
 {
-	return in->flags & INSN_REP ? 2u | 2u << 4 : in->whole;		/* its count */
+	return in->flags & INSN_REP ? 2u | 2u << 4 : in->whole;		/* it reads and writes its count */
 }
 
-/* Set of the registers of which the uops write what `first` and the three behind it name. */
+/* The set of registers that the uops write, of register `first` and the three behind it. */
 static unsigned written(const struct uop *u, unsigned uops, unsigned first)
 {
 	unsigned set = 0;
@@ -37,7 +40,7 @@ static unsigned written(const struct uop *u, unsigned uops, unsigned first)
 	return set;
 }
 
-/* A uop of its own, ahead of the instruction that reads register k. */
+/* A merging uop goes ahead of the instruction that reads register k. */
 static void merge(struct core *c, const struct insn *in, unsigned k)
 {
 	struct scheduler *sc = &c->sc;
@@ -46,7 +49,8 @@ static void merge(struct core *c, const struct insn *in, unsigned k)
 	rename_new_group(c);
 	uint64_t alloc = rename_slot(c, fetch, &did);
 	unsigned port = 255;
-	uint64_t ready = max64(max64(c->reg[REG_GPR + k], c->reg[REG_HIGH + k]), alloc + c->rn.dispatch_delay), dispatch = ready;
+	uint64_t ready = max64(max64(c->reg[REG_GPR + k], c->reg[REG_HIGH + k]), alloc + c->rn.dispatch_delay),
+		 dispatch = ready;
 	if (c->pa.ports) {
 		const struct port_choice *choice = &sc->choice[c->pa.ports];
 		if (UNLIKELY(scheduler_full(sc, choice))) {
@@ -64,14 +68,15 @@ static void merge(struct core *c, const struct insn *in, unsigned k)
 	rename_new_group(c);
 }
 
-/* P6, Core 2. */
+/* P6, Core 2: registers. */
 static void stall(struct core *c, const struct insn *in, const struct uop *u, unsigned uops)
 {
 	struct partial *p = &c->pa;
 	const unsigned w = whole(in), all = w >> 4, waits = p->dirty & w, byte = written(u, uops, REG_GPR) & ~all;
 	if (waits) {
 		rename_new_group(c);
-		uint64_t from = max64(c->rn.cycle, c->fe.cycle + c->rn.frontend_latency), until = from + c->config.partial_stall_cycles;
+		uint64_t from = max64(c->rn.cycle, c->fe.cycle + c->rn.frontend_latency),
+			 until = from + c->config.partial_stall_cycles;
 		for (unsigned k = 0; k < 4; k++)
 			if (waits >> k & 1) {
 				c->reg[REG_GPR + k] = max64(c->reg[REG_GPR + k], p->below[k]);
@@ -93,7 +98,7 @@ static unsigned flag_group(uint8_t reg)
 	return reg == REG_FLAGS ? 1 : reg == REG_CARRY ? 2 : 0;
 }
 
-/* P6, Core 2: flags of two instructions. */
+/* P6, Core 2: flags that come from two instructions. */
 static void flags_stall(struct core *c, const struct insn *in, const struct uop *u, unsigned uops)
 {
 	struct partial *p = &c->pa;
@@ -106,7 +111,8 @@ static void flags_stall(struct core *c, const struct insn *in, const struct uop 
 	}
 	if (reads & p->flags_kept) {
 		rename_new_group(c);
-		c->rn.barrier = max64(c->rn.barrier, max64(max64(c->rn.cycle, c->fe.cycle + c->rn.frontend_latency), p->flags_retired + 1));
+		c->rn.barrier = max64(c->rn.barrier,
+			max64(max64(c->rn.cycle, c->fe.cycle + c->rn.frontend_latency), p->flags_retired + 1));
 		p->flags_kept = 0;
 	}
 	p->flags_write = writes;

@@ -3,17 +3,17 @@
 #include "core/backend/rename.h"
 #include <string.h>
 
-/* Bytes of a ring for `slots` of them, less SLOT_STEP. */
+/* Bytes of a ring for that many slots, less SLOT_STEP. */
 static uint32_t ring_mask(uint32_t slots)
 {
-	uint32_t n = 64;	/* and what looks back a cycle or two (eliminate.c) */
+	uint32_t n = 64;	/* eliminate.c looks back a cycle or two */
 	while (n < slots)
 		n *= 2;
 	return (n - 1) * SLOT_STEP;
 }
 
-/* A slot's entry is read, for the slot that much later, before it is written anew.  A wrong path's slots come on top: they are
- * allocated and forgotten. */
+/* A slot's entry is read, for the slot that comes a ring's size later, before it is written anew.  Slots of a
+ * wrong path come on top: they are allocated and forgotten. */
 void rename_rings(struct core *c, bool wrong)
 {
 	c->rn.alloc_mask = ring_mask(wrong ? SLOT_RING : c->config.idq_size);
@@ -24,14 +24,20 @@ void rename_reset(struct core *c, uint64_t cycle)
 {
 	const struct core_config *f = &c->config;
 	c->rn = (struct rename){
-		.cycle = cycle, .bubble_floor = cycle, .barrier = cycle,
-		.width = f->alloc_width, .frontend_latency = f->frontend_latency, .dispatch_delay = f->rs_dispatch_delay,
-		.rob_back = f->rob_size * SLOT_STEP, .lb_size = f->load_buffer_size, .prf_size = f->prf_integer,
+		.cycle = cycle,
+		.bubble_floor = cycle,
+		.barrier = cycle,
+		.width = f->alloc_width,
+		.frontend_latency = f->frontend_latency,
+		.dispatch_delay = f->rs_dispatch_delay,
+		.rob_back = f->rob_size * SLOT_STEP,
+		.lb_size = f->load_buffer_size,
+		.prf_size = f->prf_integer,
 	};
 	rename_rings(c, f->wrong_path || c->walker);
 }
 
-/* The slot cannot go at rn->cycle: says when, and why. */
+/* The slot cannot be allocated at rn->cycle: returns when it can, and notes why. */
 uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
@@ -77,8 +83,8 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 	return until;
 }
 
-/* The scheduler has few entries: the first slot of a cycle waits until there is one for each.  Or ports are bound by the least
- * loaded now (ports.binding): counts are taken anew. */
+/* The scheduler has few entries: the first slot of a cycle waits until there is one for each slot.  Or each uop
+ * takes the port that is least loaded now (ports.binding): the counts are taken anew. */
 uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did)
 {
 	struct scheduler *s = &c->sc;

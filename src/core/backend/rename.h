@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Rename and allocation: issue width, reorder buffer, load buffer, stalls and bubbles.
+ * Rename and allocation: width, reorder buffer, load buffer, stalls and bubbles.
  *
- * Models: so many slots a cycle, in order; a reorder-buffer entry a slot, a load-buffer entry a load (rings of the
- * cycles at which entries are given back), scheduler entries (scheduler.h; with rs.group one for each slot before a cycle's first
- * goes: A. Abel, J. Reineke, "uiCA", ICS 2022), slots that begin a cycle's group, store-buffer entries (lsq.h).
- * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops allocation;
- * each RESOURCE_STALL_* covers the cycles in which a slot that has been delivered waits for that resource.
- * Between a mispredicted branch and its recovery no slot is accounted for: on the machine the wrong path is there.
- * A uop with a result in a general register takes an integer register (prf.integer): the one that is free again when it retires is that of the result before it, so
- * that a ring of results tells when there is one; what rename does itself takes none.  A stall for want of one counts as one of the reorder buffer.
- * What rename does itself: eliminate.h, partial_regs.h.  Leaves out: physical registers of vectors and flags, what results on a wrong path take, and that hardware
- * threads share the file.
+ * Models: alloc.width slots a cycle, in order.  A slot takes a reorder-buffer entry, a load a load-buffer entry
+ * (both are rings of the cycles in which entries become free), a uop a scheduler entry (scheduler.h; with
+ * rs.group there must be one for each slot of a cycle before the first of them is allocated: A. Abel, J.
+ * Reineke, "uiCA", ICS 2022), a store a store-buffer entry (lsq.h).  Some slots begin a new cycle (UOP_GROUP).
+ * IDQ_BUBBLE counts the slots that stay empty while the front end has nothing and nothing else stops
+ * allocation.  Each RESOURCE_STALL_* covers the cycles in which a delivered slot waits for that resource.  No
+ * slot is accounted for between a mispredicted branch and its recovery: on the machine the wrong path is
+ * allocated there.
+ * A uop with a result in a general register takes an integer register (prf.integer).  When it retires, the
+ * register of the result before it becomes free, so a ring of results tells when there is one.  What rename
+ * does itself takes none.  A stall for want of a register counts as a stall of the reorder buffer.
+ * What rename does itself: eliminate.h, partial_regs.h.
+ * Leaves out: physical registers of vectors and flags; registers that results on a wrong path take; that
+ * hardware threads share the register file.
  */
 #ifndef CORE_RENAME_H
 #define CORE_RENAME_H
@@ -21,10 +25,11 @@
 uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t *did);
 uint64_t rename_group(struct core *c, uint64_t cycle, uint64_t *did);
 uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, uint64_t until);
-/* The scheduler has no entry for a uop of the slot that is allocated at `alloc`: waits for one.  Returns the slot's new cycle. */
+/* The scheduler has no entry for a uop of the slot that is allocated at `alloc`: waits for one.  Returns the
+ * slot's new cycle. */
 uint64_t rename_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
-/* Allocates a slot that was delivered at `fetch`. */
+/* Allocates a slot that was delivered at `fetch`.  Returns the cycle; adds to *did what it waited for. */
 static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, uint64_t fetch, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
@@ -55,14 +60,14 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	return cycle;
 }
 
-/* The next slot is the first of its cycle. */
+/* The next slot will be the first of its cycle. */
 static inline void rename_new_group(struct core *c)
 {
 	c->rn.cycle += c->rn.used != 0;
 	c->rn.used = 0;
 }
 
-/* The load-buffer entry of the next load: holds the cycle from which it is free. */
+/* Takes the load-buffer entry of the next load.  The result holds the cycle from which it is free. */
 static inline uint64_t *rename_load(struct core *c)
 {
 	struct rename *rn = &c->rn;
@@ -72,7 +77,8 @@ static inline uint64_t *rename_load(struct core *c)
 	return lb;
 }
 
-/* Takes an integer register for the uop that is allocated at `alloc`; returns when it is, for there may be none before. */
+/* Takes an integer register for the uop that is allocated at `alloc`.  Returns the new cycle of allocation: the
+ * uop may have to wait for a register. */
 static inline uint64_t rename_result(struct core *c, uint64_t alloc, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
@@ -84,7 +90,7 @@ static inline uint64_t rename_result(struct core *c, uint64_t alloc, uint64_t *d
 	return rename_stall(c, SPMU_SIG_RESOURCE_STALL_ROB, alloc, free);
 }
 
-/* The slot whose results since number `first` these are retires. */
+/* The slot retires whose results are those from number `first` on. */
 static inline void rename_results_done(struct rename *rn, uint32_t first, uint64_t retire)
 {
 	for (; first != rn->results; first++)

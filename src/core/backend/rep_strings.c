@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * REP string instructions.  The stream has them once an iteration; the core makes one instruction of that.
  *
- * Models: the uops ahead of the rounds once; MOVS and STOS with ascending neighbouring addresses in rounds of what
- * the uop table says, up to `rep.chunk_bytes` ("fast strings": Optimization Manual, "REP Prefix and Data Movement"); the others a round an iteration; the
- * instruction ends with its last uop.  Leaves out: the read-for-ownership without data of long MOVS and STOS.
+ * Models: the uops ahead of the rounds go once.  MOVS and STOS with ascending neighbouring addresses go in
+ * rounds of the uops in the uop table, up to rep.chunk_bytes each ("fast strings": Optimization Manual, "REP
+ * Prefix and Data Movement"); the others go a round an iteration.  The instruction ends with its last uop.
+ * Leaves out: the read-for-ownership without data of long MOVS and STOS.
  */
 #include "core/frontend/frontend.h"
 #include <string.h>
 
-/* The waiting round goes through the pipeline; leave: it is the instruction's last. */
+/* The waiting round goes through the pipeline.  leave: it is the instruction's last. */
 static void go(struct core *c, bool leave)
 {
 	struct rep *r = &c->rep;
 	unsigned start = r->started ? r->insn.rep_first : 0;
 	unsigned stop = r->pending ? r->insn.uops : r->insn.rep_first;
-	if (start >= stop && leave)	/* nothing left that could end it: a round without an access */
+	/* nothing is left that could end the instruction: a round without an access does */
+	if (start >= stop && leave)
 		start = 0, stop = r->insn.uops;
 	if (start >= stop)
 		return;
@@ -56,13 +58,15 @@ static void begin(struct core *c, const struct iblock *b, const struct insn *in)
 		r->at[i] = ST_NOT_DONE;
 }
 
-/* One iteration: instruction i of the block. */
-void rep_run(struct core *c, const struct iblock *b, unsigned i, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
+/* One iteration of instruction i of the block. */
+void rep_run(
+	struct core *c, const struct iblock *b, unsigned i, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
 {
 	const struct insn *in = &b->insn[i];
 	struct rep *r = &c->rep;
 	uint64_t at[REP_UOPS];
-	uint32_t bytes = 0, chunk = in->rep_chunk < c->config.rep_chunk_bytes ? in->rep_chunk : c->config.rep_chunk_bytes;
+	uint32_t bytes = 0,
+		 chunk = in->rep_chunk < c->config.rep_chunk_bytes ? in->rep_chunk : c->config.rep_chunk_bytes;
 	bool any = false, stores = false, grows = true;
 
 	if (!in->uops)

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Retirement: the last stage of a slot on the right path.
  *
- * Models: slots retire in program order, retire.width a cycle, retire.latency cycles after their last uop has completed.  A slot that
- * retires frees its entries of the reorder buffer and the load buffer, and its integer registers (prf.integer), from the next cycle on;
- * its stores may then be written to L1D (lsq.h).
+ * Models: slots retire in program order, retire.width a cycle, retire.latency cycles after their last uop has
+ * completed.  A slot that retires frees its entries of the reorder buffer and the load buffer, and its integer
+ * registers (prf.integer), from the next cycle on; its stores may then be written to L1D (lsq.h).
  * Leaves out: that hardware threads take turns to retire (smt.h).  Slots of a wrong path never come here.
  */
 #ifndef CORE_RETIRE_H
 #define CORE_RETIRE_H
 #include "core/backend/rename.h"
 
-/* The next slot in program order completes at `done`.  Returns the cycle in which it retires, which becomes the core's `now`. */
+/* The next slot in program order completes at `done`.  Returns the cycle in which it retires, which becomes the
+ * core's `now`. */
 static inline uint64_t retire_at(struct core *c, uint64_t done)
 {
 	uint64_t next = max64((done + c->retire_latency) << RETIRE_SHIFT, c->retire_next);
 	if (UNLIKELY((next & ((1 << RETIRE_SHIFT) - 1)) == c->retire_width)) {
-		__asm__("");	/* keeps this a branch, which the host predicts; else GCC computes both values and selects one */
+		/* keeps this a branch, which the host predicts; else GCC computes both values and selects one */
+		__asm__("");
 		next = (next | ((1 << RETIRE_SHIFT) - 1)) + 1;
 	}
 	uint64_t retire = next >> RETIRE_SHIFT;

@@ -18,10 +18,10 @@ void scheduler_release(struct core *c)
 	free(c->sc.choice);
 }
 
-enum { UNLIMITED = 1000 * SCHED_PORTS };	/* a rate */
+enum { UNLIMITED = 1000 * SCHED_PORTS };	/* a rate that limits nothing */
 
-/* Slots that are allocated together; with as many uops more in flight, and those of a cycle just dispatched, a byte of `pending`
- * still counts them (fields_pipeline.def: rs.size). */
+/* The number of slots that are allocated together.  With as many uops more in flight, and those of a cycle just
+ * dispatched, a byte of `pending` can still count them (fields_pipeline.def: rs.size). */
 static uint32_t group_slots(const struct core_config *f)
 {
 	return f->alloc_width < f->rs_size ? f->alloc_width : f->rs_size;
@@ -45,7 +45,8 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	const uint32_t size[SCHED_POOLS] = { f->rs_size, f->rs_load_size, f->rs_store_size };
 	const uint32_t ports[SCHED_POOLS] = { s->port_mask, f->ports_load, f->ports_store };
 	const uint32_t more = f->rs_group && f->ports_binding != BIND_LEAST ? group_slots(f) : 0;
-	s->group_room = f->ports_binding == BIND_LEAST ? UINT16_MAX /* rename_group is asked at every slot */ : 2 * more;
+	s->group_room =
+		f->ports_binding == BIND_LEAST ? UINT16_MAX /* rename_group is called at every slot */ : 2 * more;
 	for (unsigned i = 0; i < SCHED_POOLS; i++) {
 		s->free |= (uint64_t)(size[i] + (i ? 0 : more)) << 16 * i;
 		if (size[i]) {
@@ -55,7 +56,7 @@ void scheduler_reset(struct core *c, uint64_t cycle)
 	}
 	for (unsigned i = 1; i < s->pools; i++)
 		s->pool_ports[0] &= (uint16_t)~s->pool_ports[i];
-	for (unsigned m = 0; m <= s->port_mask; m++) {	/* ports of one scheduler only: that of the lowest */
+	for (unsigned m = 0; m <= s->port_mask; m++) {	/* the ports of one scheduler only: that of the lowest port */
 		memset(choice[m].shuffle, 0x80, sizeof choice->shuffle);
 		memset(choice[m].low, 0xff, sizeof choice->low);
 		unsigned pool = 0;
@@ -109,7 +110,7 @@ static void take_in(struct scheduler *s)
 	s->far_first = first;
 }
 
-/* Everything in the window has dispatched. */
+/* Goes on so far that everything in the window has been dispatched. */
 static void leap(struct scheduler *s, uint64_t to)
 {
 	for (unsigned i = 0; i < SCHED_WINDOW; i++)
@@ -132,7 +133,8 @@ static void leap(struct scheduler *s, uint64_t to)
 	scheduler_count(s);
 }
 
-/* A cycle in which so many thousandths of a uop were dispatched.  Returns whether there is no room for them. */
+/* A cycle in which so many thousandths of a uop were dispatched.  Returns true if the queue has no room for
+ * them. */
 static bool sustained(struct sustained *r, uint32_t queue, uint32_t dispatched)
 {
 	const uint32_t waits = r->waits + dispatched;
@@ -145,7 +147,8 @@ static void refuse(struct sustained *r, uint32_t dispatched)
 	r->waits -= dispatched < r->waits ? dispatched : r->waits;
 }
 
-/* What was dispatched on the ports in the cycle before `walk` is dispatched again, as far as there are entries to wait in. */
+/* What was dispatched on the ports in the cycle before `walk` is dispatched again, as far as there are entries
+ * to wait in. */
 static void again(struct scheduler *s, unsigned ports, unsigned slow)
 {
 	for (unsigned left = ports; left; left &= left - 1) {
@@ -165,7 +168,8 @@ static void advance_sustained(struct scheduler *s, uint64_t to)
 {
 	struct sustain *u = &s->sustain;
 	while (s->walk < to) {
-		const unsigned at = s->walk & (SCHED_WINDOW - 1), ports = s->used[at], slow = u->slow[at] & ports & ~u->ports;
+		const unsigned at = s->walk & (SCHED_WINDOW - 1), ports = s->used[at],
+			       slow = u->slow[at] & ports & ~u->ports;
 		const unsigned memory = ports & u->ports, all = memory | slow;
 		s->used[at] = u->slow[at] = 0;
 		s->walk++;
@@ -195,7 +199,8 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		return;
 	}
 	uint64_t walk = s->walk, free = s->free;
-	__m128i pending = *(__m128i *)s->pending, late = *(__m128i *)s->late;	/* scheduler_give_back, kept in the host's registers */
+	__m128i pending = *(__m128i *)s->pending,
+		late = *(__m128i *)s->late; /* as scheduler_give_back, in registers of the host */
 	while (walk < to) {
 		unsigned at = walk & (SCHED_WINDOW - 1), ports = s->used[at];
 		uint64_t four;
@@ -230,21 +235,21 @@ static void next_dispatch(struct scheduler *s)
 	scheduler_advance_far(s, cycle + 1);
 }
 
-/* Goes on until the pool has an entry; s->walk is then the cycle at which it can be used. */
+/* Goes on until the pool has an entry; s->walk is then the first cycle in which it can be used. */
 void scheduler_wait(struct scheduler *s, const struct port_choice *choice)
 {
 	while (scheduler_full(s, choice))
 		next_dispatch(s);
 }
 
-/* The same for so many entries of the common one. */
+/* The same until the common pool has `room` entries. */
 void scheduler_wait_room(struct scheduler *s, uint32_t room)
 {
 	while ((uint16_t)s->free < room)
 		next_dispatch(s);
 }
 
-/* Beyond the window: the list says what is taken. */
+/* Beyond the window: the list tells what is taken. */
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 {
 	for (bool again = true; again;) {
@@ -255,7 +260,7 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 				again = true;
 			}
 	}
-	/* what lies between SCHED_REACH and the window's end may be in the ring already */
+	/* cycles between SCHED_REACH and the window's end may be in the ring already */
 	uint16_t bit = (uint16_t)(1u << port);
 	while (cycle - s->walk < SCHED_WINDOW - 64 && s->used[cycle & (SCHED_WINDOW - 1)] & bit)
 		cycle++;
@@ -263,13 +268,13 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 		s->used[cycle & (SCHED_WINDOW - 1)] |= bit;
 		return cycle;
 	}
-	s->far[s->far_count].cycle = cycle;	/* never full: fewer entries than the schedulers have together */
+	s->far[s->far_count].cycle = cycle;	/* never full: the schedulers hold fewer uops */
 	s->far[s->far_count++].port = port;
 	s->far_first = min64(s->far_first, cycle);
 	return cycle;
 }
 
-/* First cycle from `cycle` on in which the port is free. */
+/* Returns the first cycle from `cycle` on in which the port is free. */
 uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle)
 {
 	if (cycle - s->walk < SCHED_REACH && s->used[cycle & (SCHED_WINDOW - 1)] >> port & 1)
@@ -277,7 +282,8 @@ uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle)
 	return cycle;
 }
 
-/* A unit that takes one uop in `busy` cycles: the first hole in its calendar in which the port is free too. */
+/* A unit that takes one uop in `busy` cycles: takes the first gap in its calendar in which the port is free,
+ * too. */
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
 {
 	struct unit *u = &s->unit[unit & (UNITS - 1)];
@@ -291,7 +297,7 @@ uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready,
 	}
 	uint64_t cycle = ready;
 	for (at = past; at < u->count; at++) {
-		if (cycle + busy <= u->taken[at].begin) {	/* fits before it */
+		if (cycle + busy <= u->taken[at].begin) {	/* it fits before this one */
 			uint64_t free = scheduler_port_free(s, port, cycle);
 			if (free + busy <= u->taken[at].begin) {
 				cycle = free;
@@ -301,7 +307,7 @@ uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready,
 		cycle = max64(cycle, u->taken[at].end);
 	}
 	cycle = scheduler_take(s, port, cycle);
-	if (u->count == UNIT_RESERVATIONS) {	/* more than can wait to be dispatched: only the last ones far ahead */
+	if (u->count == UNIT_RESERVATIONS) {	/* more than can wait to be dispatched: only the last ones, far ahead */
 		u->count--;
 		memmove(u->taken, u->taken + 1, u->count * sizeof *u->taken);
 		at -= at > 0;

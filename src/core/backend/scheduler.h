@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The scheduler: entries, ports, non-pipelined units.
  *
- * Models: a port is bound at allocation, by the uops that are allocated and not yet dispatched as of that cycle's begin
- * (a count falls the cycle after dispatch): even slots of the cycle take the port with the fewest of them, odd slots the
- * next, unless that has three more; the higher-numbered port of equals; loads go round the load ports.  Binding was preferred to "first port that is free when
- * the operands are there": Intel's cores bind at allocation, so (A. Abel, J. Reineke, "uiCA", ICS 2022, assignment of
- * ports), and the imbalance that this leaves is what measured throughputs show.  From then on a uop takes the
- * first cycle from `ready` on in which its port is free; later uops fill the holes that older ones left.
- * An entry is held until the cycle after dispatch; with rs.group a cycle's slots are allocated only if there is an entry for
- * each of them (as in uiCA).  Dispatches too far ahead for the window wait in a list.
- * sustain.rate: of loads, store addresses and computations that take long, together, fewer are kept up than ports would take: they go into a queue
- * that so many leave in a cycle; what is dispatched in a cycle in which it is full is refused and dispatched again, on the same ports.
- * sustain.memory_rate: a second one, of loads and store addresses alone.  Found in measured throughputs (data/cores/skylake.conf); what it is
- * that they share is not known, and results are not later for it: only ports and entries are taken once more.
- * Leaves out: writeback conflicts and replays otherwise.  Bypass delays: bypass.h.
+ * Models: a uop is bound to a port at allocation.  What counts is how many uops of each port are allocated and
+ * not yet dispatched at the beginning of the cycle (a count falls the cycle after dispatch): even slots of the
+ * cycle take the port with the fewest, odd slots the next port, unless that has three more; of equal ports the
+ * one with the higher number; loads go round the load ports.  Intel's cores bind at allocation (A. Abel, J.
+ * Reineke, "uiCA", ICS 2022, assignment of ports), and measured throughputs show the imbalance that this
+ * leaves; so binding was preferred to "the first port that is free when the operands are there".
+ * From then on a uop takes the first cycle from `ready` on in which its port is free; younger uops fill the
+ * holes that older ones left.
+ * An entry is held until the cycle after dispatch.  With rs.group a cycle's slots are allocated only if there
+ * is an entry for each of them (as in uiCA).  Dispatches too far ahead for the window wait in a list.
+ * sustain.rate: loads, store addresses and slow computations together are sustained at a lower rate than their
+ * ports allow.  They enter a queue that so many leave in a cycle; what is dispatched in a cycle in which the
+ * queue is full is refused and dispatched again, on the same ports.  sustain.memory_rate: a second queue, of
+ * loads and store addresses alone.  Found in measured throughputs (data/cores/skylake.conf); it is not known
+ * what these uops share, and their results are not later for it: only ports and entries are taken once more.
+ * Leaves out: writeback conflicts, and replays otherwise.  Bypass delays: bypass.h.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
  */
@@ -34,11 +37,13 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
-/* Port for a uop that is being allocated as slot `slot` of its cycle.  Without branches, which would be among the host's
- * least predictable ones, and from counts that stand still within a cycle: a chain from uop to uop took twice as long. */
+/* Returns the port for a uop that is allocated in slot `slot` of its cycle.  It has no branches, which would be
+ * among the host's least predictable ones, and uses counts that stay the same within a cycle: a dependency from
+ * uop to uop took twice as long. */
 static inline unsigned scheduler_port(const struct scheduler *s, const struct port_choice *choice, unsigned slot)
 {
-	unsigned first = UINT16_MAX, second = UINT16_MAX;	/* the least: count << 8 | 15 - port */
+	/* the two least: count << 8, and 15 - port in the low bits */
+	unsigned first = UINT16_MAX, second = UINT16_MAX;
 #ifdef __SSE4_1__
 	if (LIKELY(choice->count <= 8)) {
 		static const _Alignas(16) uint16_t out[8][8] = {
@@ -47,19 +52,20 @@ static inline unsigned scheduler_port(const struct scheduler *s, const struct po
 		};
 		__m128i key = _mm_shuffle_epi8(*(const __m128i *)s->counts, *(const __m128i *)choice->shuffle);
 		key = _mm_or_si128(key, *(const __m128i *)choice->low);
-		unsigned least = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key));	/* above 16 bits: its lane */
+		unsigned least = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key));	/* from bit 16 on: its lane */
 		key = _mm_or_si128(key, *(const __m128i *)out[least >> 16]);
 		second = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key)) & UINT16_MAX;
 		first = least & UINT16_MAX;
 	} else
 #endif
 	for (unsigned i = 0; i < choice->count; i++) {
-		unsigned key = (unsigned)s->counts[choice->port[i]] << 8 | (15 - choice->port[i]), more = key > first ? key : first;
+		unsigned key = (unsigned)s->counts[choice->port[i]] << 8 | (15 - choice->port[i]),
+			 more = key > first ? key : first;
 		first = key < first ? key : first;
 		second = more < second ? more : second;
 	}
 	unsigned margin = second - (first & 0xff00), least = (0u - (slot & 1)) & 3u << 8;
-	__asm__("" : "+r" (least));	/* else it becomes a branch on which slot it is */
+	__asm__("" : "+r" (least));	/* else GCC makes it a branch on the slot's number */
 	return ~(margin >= least ? first : second) & 15;
 }
 
@@ -75,7 +81,7 @@ static inline bool scheduler_full(const struct scheduler *s, const struct port_c
 	return !(s->free & choice->lane);
 }
 
-/* A uop takes an entry, bound to the port. */
+/* A uop takes an entry and is bound to the port. */
 static inline void scheduler_enter(struct scheduler *s, const struct port_choice *choice, unsigned port)
 {
 	__m128i *pending = (__m128i *)s->pending;
@@ -83,7 +89,7 @@ static inline void scheduler_enter(struct scheduler *s, const struct port_choice
 	s->free -= choice->entry;
 }
 
-/* Ports as bytes of 1, and as entries in `free`. */
+/* The set of ports as bytes of 1, and as entries in `free`. */
 static inline __m128i scheduler_dispatched(const struct scheduler *s, unsigned ports)
 {
 	return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)&s->spread[0][ports & 255].bytes),
@@ -94,7 +100,7 @@ static inline uint64_t scheduler_entries(const struct scheduler *s, unsigned por
 	return s->spread[0][ports & 255].entries + s->spread[1][ports >> 8].entries;
 }
 
-/* Those that dispatch in a cycle give theirs back; the counts learn of it a cycle later. */
+/* Uops dispatched in a cycle on these ports give their entries back; the counts learn of it a cycle later. */
 static inline void scheduler_give_back(struct scheduler *s, unsigned ports)
 {
 	__m128i *pending = (__m128i *)s->pending, *late = (__m128i *)s->late;
@@ -109,10 +115,10 @@ static inline void scheduler_count(struct scheduler *s)
 	*(__m128i *)s->counts = *(const __m128i *)s->pending;
 }
 
-/* Nothing searches further than a scheduler's worth of uops on one port beyond its ready cycle. */
+/* Nothing searches further beyond its ready cycle than a scheduler's worth of uops on one port. */
 #define SCHED_REACH (SCHED_WINDOW - 512)
 
-/* The port is taken at `cycle`: the first cycle behind it in which it is not; within the window. */
+/* The port is taken at `cycle`: returns the first cycle behind it in which it is not, within the window. */
 static inline uint64_t scheduler_behind(struct scheduler *s, unsigned port, uint64_t cycle)
 {
 	uint64_t first = cycle;
@@ -127,7 +133,7 @@ static inline uint64_t scheduler_behind(struct scheduler *s, unsigned port, uint
 	return cycle;
 }
 
-/* Dispatch cycle on the port of a uop that is ready at `ready`. */
+/* Takes the port for a uop that is ready at `ready`.  Returns the cycle of dispatch. */
 static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64_t ready)
 {
 	if (UNLIKELY(ready - s->walk >= SCHED_REACH))
@@ -141,13 +147,14 @@ static inline uint64_t scheduler_take(struct scheduler *s, unsigned port, uint64
 	return ready;
 }
 
-/* A DOMAIN_SLOW uop was dispatched.  Of one far ahead the mark may come off again, or stand for another cycle: no more than a miscount. */
+/* A DOMAIN_SLOW uop was dispatched.  If that is far ahead, the mark may be cleared again or be taken for
+ * another cycle's: that only makes a slight miscount. */
 static inline void scheduler_slow(struct scheduler *s, unsigned port, uint64_t cycle)
 {
 	s->sustain.slow[cycle & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
 }
 
-/* Uops that dispatch before `to` give their entries back. */
+/* Goes on to cycle `to`: uops dispatched before it give their entries back. */
 static inline void scheduler_advance(struct scheduler *s, uint64_t to)
 {
 	uint64_t walk = s->walk;

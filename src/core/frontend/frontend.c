@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The rarer half of the front end; what it models and leaves out: frontend.h.
  *
- * Sources: Intel Optimization Manual, "The Front End" of Sandy Bridge and of Skylake Client (decoded ICache: lines,
- * ways, microcoded instructions take a line of their own; switch penalties; LCP), "Golden Cove Microarchitecture".
+ * Sources: Intel Optimization Manual, "The Front End" of Sandy Bridge and of Skylake Client (decoded ICache:
+ * lines, ways, microcoded instructions take a line of their own; switch penalties; LCP), "Golden Cove
+ * Microarchitecture".
  */
 #include "core/backend/clears.h"
 #include "core/frontend/frontend.h"
@@ -47,7 +48,7 @@ int frontend_init(struct core *c, struct err *err)
 		free(dsb);
 		return err_set(err, ERR_NOMEM, "out of memory for branch prediction");
 	}
-	free(fe->dsb);		/* of the machine before */
+	free(fe->dsb);		/* of the machine before it was resized */
 	free(fe->pair);
 	fe->dsb = dsb;
 	fe->pair = pair;
@@ -121,7 +122,8 @@ static struct dsb_entry *dsb_find(struct core *c, uint64_t window)
 	return NULL;
 }
 
-/* Makes room for `more` lines beside those of `mine` (NULL: also find a place for an entry, which is returned). */
+/* Makes room in the window's set for `more` lines beside those of `mine`.  mine NULL: finds a place for a new
+ * entry, too, and returns it. */
 static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_entry *mine, unsigned more)
 {
 	struct dsb_entry *set = dsb_set(c, window);
@@ -144,14 +146,16 @@ static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_en
 	}
 }
 
-/* The branch that `in` is or is fused with crosses or ends at the end of its window. */
+/* True if `in` is a branch, or is fused with one, that crosses or ends at the end of its window. */
 static bool ends_window(const struct core *c, const struct insn *in)
 {
 	const struct insn *last = in->flags & INSN_FUSES_NEXT ? in + 1 : in;
-	return in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && (last->addr + last->len) >> c->fe.window_log2 != in->addr >> c->fe.window_log2;
+	return in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) &&
+		(last->addr + last->len) >> c->fe.window_log2 != in->addr >> c->fe.window_log2;
 }
 
-/* A line of a window: dsb.lines of them are a read, and the first dsb.rereads reads behind the window's first come a cycle late. */
+/* Reads a line of a window: dsb.lines of them are one read, and the first dsb.rereads reads behind the window's
+ * first come a cycle late. */
 static void dsb_read(struct core *c)
 {
 	struct frontend *fe = &c->fe;
@@ -166,15 +170,15 @@ static void dsb_read(struct core *c)
 	fe->read_cycle = fe->cycle + !fe->room;
 }
 
-/* Delivery reaches an instruction that begins a line, or takes two places of it: so many lines are read a cycle, and what takes
- * two places is the last of its cycle. */
+/* Delivery reaches an instruction that begins a line, or takes two places of one.  Only so many lines are read
+ * in a cycle, and an instruction that takes two places is the last of its cycle. */
 static inline void dsb_line(struct core *c, bool wide)
 {
 	struct frontend *fe = &c->fe;
 	uint64_t cycle = fe->cycle + !fe->room;
 	if (fe->line_cycle != cycle) {
 		fe->line_cycle = cycle;
-		fe->lines = fe->room && fe->room != fe->width;	/* the one it is in goes on */
+		fe->lines = fe->room && fe->room != fe->width;	/* the line that delivery is in goes on */
 	}
 	if (fe->lines >= (fe->fresh && fe->alone ? 1 : c->config.dsb_lines) || (wide && fe->room == 1)) {
 		fe->cycle = fe->line_cycle = cycle + 1;
@@ -191,8 +195,9 @@ static inline void dsb_line(struct core *c, bool wide)
 	}
 }
 
-/* Where lines of so many instructions each begin, from the one that a taken branch led to: as though the uop cache had lines of each such beginning,
- * which take no room of their own here.  Every instruction counts as one slot. */
+/* Returns where lines of so many instructions each begin, counted from the instruction that a taken branch led
+ * to.  It is as if the uop cache had lines that begin there; in this model they take no room.  Every
+ * instruction counts as one slot. */
 static uint64_t lines_from(const struct dsb_entry *e, unsigned at, unsigned line_uops)
 {
 	uint64_t begin = 0;
@@ -215,21 +220,25 @@ static inline void use_window(struct core *c, uint64_t addr, bool wide, struct d
 	fe->mask = e->mask & ~e->look;
 	fe->pd_block = fe->pd_line = FE_NOWHERE;
 	fe->fresh = true;
-	if (LIKELY(!e->held || (addr & fe->window_mask) >= e->held))	/* else the line before goes on */
+	if (LIKELY(!e->held || (addr & fe->window_mask) >= e->held))	/* else the line of the window before goes on */
 		dsb_line(c, wide);
 }
 
-/* Its places in a line of the uop cache and in the decoders: before rename takes slots apart. */
+/* How many places the instruction takes in a line of the uop cache and in the decoders: counted before rename
+ * takes slots apart. */
 static unsigned places(const struct insn *in)
 {
-	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots : in->issue_slots ? in->issue_slots : in->uops ? 0 : 1u;
+	return !(in->flags & INSN_REP) && in->decode_slots ? in->decode_slots :
+		in->issue_slots ? in->issue_slots : in->uops ? 0 : 1u;
 }
 
-/* Too many instructions with length-changing prefixes in the 32 bytes that it begins in (field dsb.lcp). */
+/* True if too many instructions with length-changing prefixes are in the 32 bytes that it begins in (field
+ * dsb.lcp). */
 static bool lcp_keeps_out(struct frontend *fe, const struct insn *in)
 {
 	const bool counts = !(in->flags & INSN_REP) && in->fusible_lcp;
-	const bool second = in->addr & 16 || (in->addr & 15) + (in->flags & INSN_REP ? 0 : in->prefixes) > 15;	/* where its opcode is */
+	const bool second = in->addr & 16 ||
+		(in->addr & 15) + (in->flags & INSN_REP ? 0 : in->prefixes) > 15; /* where its opcode is */
 	if (fe->lcp_last >> 5 != in->addr >> 5 || in->addr <= fe->lcp_last)
 		fe->lcp_first = fe->lcp_second = 0;
 	fe->lcp_last = in->addr;
@@ -240,11 +249,13 @@ static bool lcp_keeps_out(struct frontend *fe, const struct insn *in)
 	return fe->lcp_first && fe->lcp_second >= 2;
 }
 
-/* The last line of the window before takes one more instruction, if it has room for so many slots. */
+/* The last line of the window before takes one more instruction, if it has room for so many slots.  Returns
+ * whether it did. */
 static bool straddle(struct core *c, uint64_t window, unsigned slots, const struct insn *in)
 {
 	struct dsb_entry *before = dsb_find(c, window - 1), *e = dsb_find(c, window);
-	c->fe.straddles = before && before->lines && !(e && e->lines) && before->last + slots <= c->config.dsb_line_uops;
+	c->fe.straddles =
+		before && before->lines && !(e && e->lines) && before->last + slots <= c->config.dsb_line_uops;
 	if (!c->fe.straddles)
 		return false;
 	if (!e) {
@@ -259,7 +270,7 @@ static bool straddle(struct core *c, uint64_t window, unsigned slots, const stru
 	return true;
 }
 
-/* The decoders' output of one instruction goes into the uop cache. */
+/* The decoders' output for one instruction goes into the uop cache. */
 static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 {
 	const struct core_config *f = &c->config;
@@ -276,7 +287,10 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	if (!out && e && e->mask & bit) {
 		if ((in->addr & c->fe.window_mask) >= e->held)
 			return;
-		e->mask &= ~(UINT64_C(0)) << 1 << (e->held - 1);	/* it was branched to: from now on the window has lines of its own from there on */
+		e->mask &= ~(UINT64_C(0))
+			<< 1
+			<< (e->held -
+				   1); /* it was branched to: from now on the window has lines of its own from here */
 		e->held = 0;
 	}
 	if (out || (f->dsb_jcc_erratum && ends_window(c, in))) {
@@ -292,10 +306,11 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	unsigned line = !e || !e->lines || alone || e->last + slots > f->dsb_line_uops || c->fe.begins;
 	c->fe.begins = false;
 	c->fe.fill_lines += line;
-	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: starts over */
+	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: it starts over */
 		e->mask = e->look = e->lines = 0;
 		line = 1;
-		if (f->dsb_halves && c->fe.fill_lines > f->dsb_window_lines) {	/* straight through: never fits */
+		/* decoded straight through: it never fits */
+		if (f->dsb_halves && c->fe.fill_lines > f->dsb_window_lines) {
 			struct dsb_entry *other = dsb_find(c, window ^ 1);
 			if (other)
 				*other = (struct dsb_entry){ .window = FE_NOWHERE };
@@ -303,7 +318,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 			return;
 		}
 	}
-	/* a line ends that leaves room for two more in its cycle */
+	/* the line that ends leaves room for two more in its cycle */
 	bool look = wide || (line && e && (e->lines ? e->last + 1u < f->dsb_width : e->held));
 	if (line) {
 		e = dsb_room(c, window, e, 1);
@@ -349,7 +364,8 @@ static void fetch_lines(struct core *c, const struct insn *in)
 			const uint64_t memory = c->e.spent_memory, l3 = c->e.spent_code_l3, tlb = c->e.spent_tlb;
 			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2, fe->pd, &r);
 			if (r.did) {
-				const uint64_t translated = c->e.spent_tlb - tlb, waited = r.ready > fe->pd ? r.ready - fe->pd : 0;
+				const uint64_t translated = c->e.spent_tlb - tlb,
+					       waited = r.ready > fe->pd ? r.ready - fe->pd : 0;
 				fe->waited_tlb += min64(translated, waited);
 				fe->waited += waited - min64(translated, waited);
 				fe->waited_memory += c->e.spent_memory - memory;
@@ -364,11 +380,12 @@ static void fetch_lines(struct core *c, const struct insn *in)
 	}
 }
 
-/* Its opcode ends a fetch block: predecode stalls as if an immediate changed its length. */
+/* True if its opcode ends a fetch block: predecode stalls as if an immediate changed the instruction's length. */
 static bool late_length(const struct core *c, const struct insn *in)
 {
 	uint64_t end = (UINT64_C(1) << c->fe.fetch_log2) - 1;
-	return !(in->flags & INSN_REP) && in->late_length && c->config.mite_false_lcp && ((in->addr + in->prefixes) & end) == end;
+	return !(in->flags & INSN_REP) && in->late_length && c->config.mite_false_lcp &&
+		((in->addr + in->prefixes) & end) == end;
 }
 
 static void decode(struct core *c, const struct insn *in)
@@ -379,7 +396,7 @@ static void decode(struct core *c, const struct insn *in)
 	uint64_t last = (in->addr + (in->len ? in->len - 1u : 0)) >> fe->fetch_log2;
 
 	if (UNLIKELY(c->old.loop_insns) && p6_streams(c, in)) {
-		fe->pd = fe->cycle;	/* from the instruction queue */
+		fe->pd = fe->cycle;	/* it comes from the instruction queue */
 		goto group;
 	}
 	if (fe->cycle > fe->pd + fe->pd_lead)	/* the instruction queue is full */
@@ -433,7 +450,8 @@ group:
 }
 
 /* --- paths --- */
-/* A taken branch led here: whether branch prediction knew it as the second of a pair; it does from now on. */
+/* A taken branch led here.  Returns whether branch prediction knew this code as the second of a pair; it does
+ * from now on. */
 static bool known_pair(struct core *c, uint64_t addr)
 {
 	uint64_t *known = &c->fe.pair[(addr >> 3 ^ addr << 7) & (c->config.predict_pairs - 1)];
@@ -442,53 +460,58 @@ static bool known_pair(struct core *c, uint64_t addr)
 	return knew;
 }
 
-/* The window of an instruction holds it.  Where code goes straight on, so does what the last line of the window before holds. */
+/* True if the uop cache holds the instruction in its window.  Where code goes straight on, what the last line
+ * of the window before holds counts, too. */
 static bool dsb_holds(struct core *c, const struct dsb_entry *e, const struct insn *in, bool elsewhere)
 {
 	const unsigned at = in->addr & c->fe.window_mask;
 	return e->mask >> at & 1 && (LIKELY(at >= e->held) || (!elsewhere && dsb_find(c, e->window - 1)));
 }
 
-static __attribute__((noinline)) void enter_general(struct core *c, const struct insn *in)
+/* Branch prediction comes to the cache line of an instruction; delivery waits for it (predict.ahead). */
+static void predict_line(struct core *c, const struct insn *in, bool elsewhere)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
-	uint64_t window = in->addr >> fe->window_log2;
-	if (UNLIKELY(c->cl.pending) && !c->wrong.on)
-		clears_take(c);
-	bool elsewhere = fe->window == FE_NOWHERE;	/* behind a taken branch or a redirect */
-
-	if (f->predict_ahead && (elsewhere || in->addr >> 6 != fe->predicted_line)) {
-		fe->predicted_line = in->addr >> 6;
-		fe->paired = elsewhere && fe->pair && known_pair(c, in->addr) && fe->pairs;
-		fe->pairs = !fe->paired;
-		if (!fe->paired)
-			fe->predicted = max64(fe->predicted + 1, fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
-		if (fe->predicted > fe->cycle) {
-			fe->cycle = fe->predicted;
-			fe->room = fe->width;
-		}
+	fe->predicted_line = in->addr >> 6;
+	fe->paired = elsewhere && fe->pair && known_pair(c, in->addr) && fe->pairs;
+	fe->pairs = !fe->paired;
+	if (!fe->paired)
+		fe->predicted = max64(fe->predicted + 1,
+			fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
+	if (fe->predicted > fe->cycle) {
+		fe->cycle = fe->predicted;
+		fe->room = fe->width;
 	}
-	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
-		if (fe->path != FE_DSB)
-			set_path(fe, FE_DSB, f->dsb_width);
-		fe->window = window;
-		return;
-	}
+}
 
-	if (fe->loop_active && window - fe->loop_first > fe->loop_last - fe->loop_first) {	/* left it */
+/* The loop buffer is on, and delivers the window.  Returns false if it does not, or no longer. */
+static bool in_loop(struct core *c, uint64_t window, bool elsewhere)
+{
+	struct frontend *fe = &c->fe;
+	if (!fe->loop_active)
+		return false;
+	if (window - fe->loop_first > fe->loop_last - fe->loop_first) {	/* delivery has left the loop */
 		fe->loop_active = false;
 		fe->loop_count = 0;
 		fe->base_path = FE_DSB;
+		return false;
 	}
-	if (fe->loop_active) {
-		if (elsewhere)
-			new_cycle(fe), fe->room = fe->width;
-		fe->window = window;
-		fe->base = window << fe->window_log2;
-		fe->mask = ~UINT64_C(0) >> (63 - fe->window_mask);
-		return;
+	if (elsewhere) {
+		new_cycle(fe);
+		fe->room = fe->width;
 	}
+	fe->window = window;
+	fe->base = window << fe->window_log2;
+	fe->mask = ~UINT64_C(0) >> (63 - fe->window_mask);
+	return true;
+}
+
+/* The uop cache delivers the instruction.  Returns false if it does not hold it. */
+static bool from_dsb(struct core *c, const struct insn *in, uint64_t window, bool elsewhere)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
 	if (window != fe->window) {
 		struct dsb_entry *e = dsb_find(c, window);
 		if (LIKELY(e && dsb_holds(c, e, in, elsewhere))) {
@@ -501,23 +524,20 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 			use_window(c, in->addr, in->flags & fe->wide, e, window);
 			if (elsewhere && f->dsb_straddle)
 				fe->mask = e->mask & ~lines_from(e, in->addr & fe->window_mask, f->dsb_line_uops);
-			return;
+			return true;
 		}
 	} else if (fe->entry && fe->entry->window == window && fe->entry->mask >> (in->addr & fe->window_mask) & 1) {
 		dsb_line(c, in->flags & fe->wide);
-		return;
+		return true;
 	}
-	fe->entry = NULL;
-	if (UNLIKELY(f->frontend_simple)) {
-		if (fe->path != FE_DSB) {
-			set_path(fe, FE_DSB, f->alloc_width);
-			fe->room = fe->width;
-		}
-		fe->base = in->addr & ~UINT64_C(63);
-		fe->mask = ~UINT64_C(0);
-		fe->window = 0;
-		return;
-	}
+	return false;
+}
+
+/* The legacy path decodes the instruction. */
+static void from_mite(struct core *c, const struct insn *in, uint64_t window, bool elsewhere)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
 	const bool straight = !elsewhere && fe->base_path == FE_MITE && window == fe->window + 1;
 	if (fe->base_path != FE_MITE) {
 		new_cycle(fe);
@@ -551,14 +571,52 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 		dsb_fill(c, in, window);
 }
 
-/* The way that most take: the uop cache goes on with a window that it holds, and nothing else is going on. */
+/* Any way into the next instruction: finds the path that delivers it. */
+static __attribute__((noinline)) void enter_general(struct core *c, const struct insn *in)
+{
+	const struct core_config *f = &c->config;
+	struct frontend *fe = &c->fe;
+	uint64_t window = in->addr >> fe->window_log2;
+	if (UNLIKELY(c->cl.pending) && !c->wrong.on)
+		clears_take(c);
+	bool elsewhere = fe->window == FE_NOWHERE;	/* it comes behind a taken branch or a redirect */
+
+	if (f->predict_ahead && (elsewhere || in->addr >> 6 != fe->predicted_line))
+		predict_line(c, in, elsewhere);
+	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
+		if (fe->path != FE_DSB)
+			set_path(fe, FE_DSB, f->dsb_width);
+		fe->window = window;
+		return;
+	}
+
+	if (in_loop(c, window, elsewhere))
+		return;
+	if (from_dsb(c, in, window, elsewhere))
+		return;
+	fe->entry = NULL;
+	if (UNLIKELY(f->frontend_simple)) {
+		if (fe->path != FE_DSB) {
+			set_path(fe, FE_DSB, f->alloc_width);
+			fe->room = fe->width;
+		}
+		fe->base = in->addr & ~UINT64_C(63);
+		fe->mask = ~UINT64_C(0);
+		fe->window = 0;
+		return;
+	}
+	from_mite(c, in, window, elsewhere);
+}
+
+/* The usual way: the uop cache goes on with a window that it holds, and nothing else has to be done. */
 void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool wide)
 {
 	struct frontend *fe = &c->fe;
 	const uint64_t window = addr >> fe->window_log2;
 	struct dsb_entry *e = &fe->dsb[fe->dsb_hint[window & 255]];
-	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB || fe->loop_active || c->cl.pending || c->old.trace ||
-	             c->config.predict_ahead || !(e->mask >> (addr & fe->window_mask) & 1))) {
+	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB || fe->loop_active ||
+		    c->cl.pending || c->old.trace || c->config.predict_ahead ||
+		    !(e->mask >> (addr & fe->window_mask) & 1))) {
 		enter_general(c, in);
 		return;
 	}
@@ -574,8 +632,10 @@ void frontend_ms_enter(struct core *c)
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
 	new_cycle(fe);
-	if (f->ms_drain && fe->base_path == FE_DSB && c->rn.pos != fe->ms_end)	/* until the slot before has left the uop queue */
-		fe->cycle = max64(fe->cycle + f->frontend_latency, *slot_alloc(&c->rn, c->rn.pos) + 1) - f->frontend_latency + 1;
+	if (f->ms_drain && fe->base_path == FE_DSB &&
+		c->rn.pos != fe->ms_end) /* it begins when the slot before has left the uop queue */
+		fe->cycle = max64(fe->cycle + f->frontend_latency, *slot_alloc(&c->rn, c->rn.pos) + 1) -
+			f->frontend_latency + 1;
 	fe->cycle += f->ms_enter;
 	set_path(fe, FE_MS, f->ms_width);
 	fe->room = fe->width;
@@ -599,7 +659,8 @@ void frontend_ms_leave(struct core *c)
 	fe->room = shared ? shared : fe->width;
 }
 
-/* A branch goes back.  A loop that came round the same way often enough, and fits, is replayed from the uop queue. */
+/* A branch went back.  A loop that came round the same way often enough, and fits, is replayed from the uop
+ * queue. */
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target)
 {
 	const struct core_config *f = &c->config;

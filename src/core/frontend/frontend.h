@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The front end: uop cache (DSB), legacy decode (MITE), microcode sequencer (MS), loop buffer (LSD), uop queue.
  *
- * Models: windows and lines of the uop cache, filled by what the legacy path decodes; lines read a cycle, and constants that
- * take two places (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop cache; A. Abel, J. Reineke, "uiCA", ICS
- * 2022: two lines a cycle); windows that the microcode for the Jcc erratum, length-changing prefixes or (dsb.halves) the other half of their
- * 64 bytes keep out; one taken branch a cycle, or pairs of blocks (predict.pairs); lines that go on in the next window, and windows of more
- * lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width, length-changing prefixes, the instruction queue's
- * lead over the decoders, decode groups; switches between the paths; microcode that begins behind what is in the uop queue (ms.drain); the
- * uop queue's capacity.
- * Leaves out: the wrong path, the limit of branches a uop-cache line, the room of lines that begin where a taken branch leads into others (dsb.straddle), fetch running ahead into L1I while the uop cache delivers.
+ * Models: windows and lines of the uop cache, which the legacy path's decoders fill; lines that are read in a
+ * cycle, and constants that take two places (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop
+ * cache; A. Abel, J. Reineke, "uiCA", ICS 2022: two lines a cycle); windows that are kept out by the microcode
+ * update for the Jcc erratum, by length-changing prefixes, or (dsb.halves) by the other half of their 64 bytes;
+ * one taken branch a cycle, or pairs of blocks (predict.pairs); lines that go on in the next window, and
+ * windows of more lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width,
+ * length-changing prefixes, the lead of the instruction queue over the decoders, decode groups; switches
+ * between the paths; microcode that begins when the uop queue has let go of the slots before it (ms.drain); the
+ * capacity of the uop queue.
+ * Leaves out: the limit of branches in a uop-cache line; the room of lines that begin where a taken branch
+ * leads into other lines (dsb.straddle); that fetch runs ahead into L1I while the uop cache delivers.
  */
 #ifndef CORE_FRONTEND_H
 #define CORE_FRONTEND_H
@@ -28,13 +31,14 @@ static inline uint64_t *slot_free(struct rename *rn, uint32_t pos)
 	return (uint64_t *)((char *)rn->free + (pos & rn->free_mask));
 }
 
-/* addr: of the instruction; wide: INSN_WIDE of its flags, or what stands for it. */
+/* As frontend_insn, when the instruction is not one of frontend.mask. */
 void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool wide);
 void frontend_ms_enter(struct core *c);
 void frontend_ms_leave(struct core *c);
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
 
-/* Before the first slot of an instruction; as frontend_enter, so that the way that most take does not touch *in. */
+/* Before the first slot of an instruction.  addr: its address; wide: INSN_WIDE of its flags.  These are passed
+ * so that the usual way need not read *in. */
 static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t addr, bool wide)
 {
 	struct frontend *fe = &c->fe;
@@ -43,7 +47,7 @@ static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t
 		frontend_enter(c, in, addr, wide);
 }
 
-/* Cycle at which the next slot enters the uop queue. */
+/* Returns the cycle in which the next slot enters the uop queue. */
 static inline uint64_t frontend_slot(struct core *c)
 {
 	struct frontend *fe = &c->fe;
@@ -65,14 +69,14 @@ static inline uint64_t frontend_slot(struct core *c)
 	return cycle;
 }
 
-/* Delivery goes on elsewhere: the next instruction's window is looked up. */
+/* Delivery goes on elsewhere: the window of the next instruction must be looked up. */
 static inline void frontend_elsewhere(struct core *c)
 {
 	c->fe.window = FE_NOWHERE;
 	c->fe.mask = 0;
 }
 
-/* What a loop buffer notes of each taken branch; true: frontend_loop has more to do with this one. */
+/* Notes a taken branch for the loop buffer.  Returns true if frontend_loop must look at this one. */
 static inline bool frontend_loop_way(struct core *c, uint64_t ip, uint64_t target)
 {
 	if (!c->fe.loop_buffer)
@@ -81,7 +85,7 @@ static inline bool frontend_loop_way(struct core *c, uint64_t ip, uint64_t targe
 	return target <= ip;
 }
 
-/* The same behind a taken branch, which a loop buffer watches. */
+/* A taken branch: delivery goes on elsewhere, and the loop buffer notes it. */
 static inline void frontend_taken(struct core *c, uint64_t ip, uint64_t target)
 {
 	frontend_elsewhere(c);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Where fetch goes on behind branches and machine clears.
  *
- * Models: the redirect behind a mispredicted branch or a clear (recovery.redirect, recovery.stall), cycles that the predictors take for a
- * taken branch, and the re-steer of a branch that the branch target buffer did not know (frontend.resteer).
+ * Models: the redirect behind a mispredicted branch or a clear (recovery.redirect, recovery.stall), cycles that
+ * the predictors take for a taken branch, and the re-steer of a branch that the branch target buffer did not
+ * know (frontend.resteer).
  */
 #include "core/frontend/frontend.h"
 #include "core/script/script.h"
@@ -32,8 +33,10 @@ uint64_t frontend_branch_unusual(struct core *c, const struct insn *br, uint64_t
 	if (taken)
 		frontend_taken(c, br->addr, went);
 	uint64_t did = taken;
-	if (script_says(word, SCRIPT_MISPREDICTED) && c->wrong.on) {	/* the walk found it so, and fetch goes on as predicted (walker.h) */
-		did = SPMU_DID(MISPREDICTED) | (wrong_target ? SPMU_DID(TAKEN) | wrong_target : taken ^ SPMU_DID(TAKEN));
+	if (script_says(word, SCRIPT_MISPREDICTED) &&
+		c->wrong.on) { /* the walk found it so, and fetch goes on as predicted (walker.h) */
+		did = SPMU_DID(MISPREDICTED) |
+			(wrong_target ? SPMU_DID(TAKEN) | wrong_target : taken ^ SPMU_DID(TAKEN));
 	} else if (script_says(word, SCRIPT_MISPREDICTED)) {
 		emit_signal(&c->e, SPMU_SIG_WRONG_PATH, c->rn.cycle + 1, max64(c->rn.cycle + 1, complete), 1);
 		core_redirect(c, complete);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The details (detail.h) of an instruction's uops, as the general way (core.c) comes by them.
+ * The details (detail.h) of an instruction's uops, as the general way (general.c) gathers them.
  */
 #ifndef CORE_DETAIL_INSN_H
 #define CORE_DETAIL_INSN_H
@@ -7,7 +7,7 @@
 #include "core/pipeline.h"
 #include <string.h>
 
-/* What is remembered for the details of an instruction's uops (detail.h). */
+/* What is remembered for the details of an instruction's uops. */
 struct detail_of {
 	uint64_t fetch, barrier, waited, waited_memory, waited_l3, waited_tlb, memory, tlb, walk;
 	uint32_t room, width;
@@ -18,7 +18,10 @@ struct detail_of {
 static inline void detail_insn(const struct core *c, struct detail_of *d)
 {
 	*d = (struct detail_of){
-		.waited = c->fe.waited, .waited_memory = c->fe.waited_memory, .waited_l3 = c->fe.waited_l3, .waited_tlb = c->fe.waited_tlb,
+		.waited = c->fe.waited,
+		.waited_memory = c->fe.waited_memory,
+		.waited_l3 = c->fe.waited_l3,
+		.waited_tlb = c->fe.waited_tlb,
 	};
 }
 
@@ -31,7 +34,7 @@ static inline void detail_before(struct core *c, struct detail_of *d)
 	c->q.forwarded = 0;
 }
 
-/* Before the slot is delivered: waited and its like are as before its instruction. */
+/* Before a slot is delivered. */
 static __attribute__((noinline)) void detail_slot(const struct core *c, struct detail_of *d)
 {
 	d->fetch = c->fe.cycle;
@@ -41,15 +44,18 @@ static __attribute__((noinline)) void detail_slot(const struct core *c, struct d
 	d->slot = true;
 }
 
-static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned port, unsigned busy, uint64_t result, bool last, struct detail_of *d)
+static __attribute__((noinline)) void detail_uop(struct core *c, const struct uop *u, unsigned kind, unsigned port,
+	unsigned busy, uint64_t result, bool last, struct detail_of *d)
 {
 	const struct frontend *fe = &c->fe;
 	struct core_detail *to = detail_new(&c->e, DETAIL_UOP);
 	memcpy(to->src, u->src, sizeof to->src);
 	memcpy(to->dst, u->dst, sizeof to->dst);
-	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) | (kind == UOP_LOAD && d->renames ? DETAIL_RENAMES : 0) |
-	            (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) | (last ? DETAIL_LAST : 0);
-	to->store = kind == UOP_LOAD ? c->q.forwarded ? c->q.forwarded - 1 : 0 : kind == UOP_STORE_ADDR || kind == UOP_STORE_DATA ? c->q.tail - 1 : 0;
+	to->flags = (d->slot ? DETAIL_SLOT : 0) | (kind == UOP_ELIMINATED ? DETAIL_COPY : 0) |
+		(kind == UOP_LOAD && d->renames ? DETAIL_RENAMES : 0) | (kind == UOP_STORE_DATA ? DETAIL_STORED : 0) |
+		(last ? DETAIL_LAST : 0);
+	to->store = kind == UOP_LOAD ? c->q.forwarded ? c->q.forwarded - 1 : 0 :
+		kind == UOP_STORE_ADDR || kind == UOP_STORE_DATA ? c->q.tail - 1 : 0;
 	to->unit = busy > 1 ? (uint8_t)unit_of(u, port) : 0;
 	to->busy = (uint8_t)busy;
 	to->ports = u->ports & (uint16_t)c->sc.port_mask;

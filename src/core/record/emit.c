@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Sends batches of records.  Leaves out nothing; see emit.h for what stays behind.
+ * Sends batches of records; emit.h says which records stay behind.
  */
 #include "core/record/emit.h"
 
@@ -9,11 +9,17 @@ static void put(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t 
 		begin = e->base;
 	if (end <= begin)
 		return;
-	e->record[e->count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s, .did = count,
-		.begin = (uint32_t)(begin - e->base), .end = (uint32_t)(end - e->base) };
+	e->record[e->count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL,
+		.cpl = 3,
+		.port = 255,
+		.signal = s,
+		.did = count,
+		.begin = (uint32_t)(begin - e->base),
+		.end = (uint32_t)(end - e->base) };
 }
 
-/* Moves the uop records of the slot being built, from index `from` on, to kept, signals between them forward. */
+/* Moves the uop records of the slot being built, from index `from` on, to `kept`, and moves the signals between
+ * them forward. */
 static uint32_t keep(struct emitter *e, uint32_t from, struct spmu_record kept[EMIT_UOPS])
 {
 	uint32_t n = 0, sent = from;

@@ -6,8 +6,8 @@
 #include "core/pipeline.h"
 #include <string.h>
 
-/* Writes the record if a consumer wants one of the uop's bits `is` or `did`.  emit_room has made room for it.  Cycles are absolute;
- * port 255: none. */
+/* Writes the record if a consumer wants one of the uop's bits `is` or `did`.  emit_room has made room for it.
+ * Cycles are absolute; port 255: none. */
 static inline __attribute__((always_inline)) void
 write_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
              uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete, uint64_t retire)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_MAX = 8 };		/* slots of an instruction that goes the short way */
+enum { STEPS_MAX = 8 };		/* most slots of an instruction that goes the short way */
 
-/* A uop that computes, in a pipelined unit. */
+/* True if the uop computes, in a pipelined unit. */
 static bool computes(const struct uop *u)
 {
 	return u->kind == UOP_COMPUTE && u->ports && !(u->busy > 1 && u->unit) && !u->size;
@@ -17,13 +17,13 @@ static bool branches(const struct uop *u)
 	return u->kind == UOP_BRANCH && u->ports && !(u->busy > 1 && u->unit) && !u->size;
 }
 
-/* A load that is more than its access. */
+/* True if the load needs more than its access. */
 static bool more(const struct uop *u)
 {
 	return u->load & (LOAD_RENAMES | LOAD_BANKS);
 }
 
-/* Names AH, CH, DH or BH as a register of its own (partial_regs.h). */
+/* True if the uop names AH, CH, DH or BH as a register of its own (partial_regs.h). */
 static bool names_high(const struct uop *u)
 {
 	const uint8_t reg[] = { u->src[0], u->src[1], u->src[2], u->dst[0], u->dst[1], u->dst[2] };
@@ -33,7 +33,7 @@ static bool names_high(const struct uop *u)
 	return false;
 }
 
-/* Shape of the slot that uops u[0..n-1] are. */
+/* The shape of the slot with the uops u[0..n-1]. */
 static enum step_kind shape(const struct uop *u, unsigned n)
 {
 	const uint64_t special = SPMU_IS(LOCK) | SPMU_IS(PREFETCH_SW) | SPMU_IS(PAUSE);
@@ -42,9 +42,12 @@ static enum step_kind shape(const struct uop *u, unsigned n)
 			return STEP_GENERAL;
 	if (n == 1) {
 		if (u->kind == UOP_ELIMINATED || u->kind == UOP_NOP)
-			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED : u->kind == UOP_NOP || !u->dst[0] ? STEP_GENERAL : STEP_RENAME;
-		return computes(u) ? (u->domain ? STEP_COMPUTE_MORE : STEP_COMPUTE) : branches(u) ? STEP_BRANCH :
-		       u->kind == UOP_LOAD && u->size && u->ports ? (more(u) ? STEP_LOAD_MORE : STEP_LOAD) : STEP_GENERAL;
+			return u->size ? STEP_GENERAL : !u->ports ? STEP_ELIMINATED :
+				u->kind == UOP_NOP || !u->dst[0] ? STEP_GENERAL : STEP_RENAME;
+		return computes(u) ? (u->domain ? STEP_COMPUTE_MORE : STEP_COMPUTE) :
+			branches(u) ? STEP_BRANCH :
+			u->kind == UOP_LOAD && u->size && u->ports ? (more(u) ? STEP_LOAD_MORE : STEP_LOAD) :
+			STEP_GENERAL;
 	}
 	if (n != 2)
 		return STEP_GENERAL;
@@ -91,13 +94,17 @@ static bool is_branch(enum step_kind kind)
 	return kind == STEP_BRANCH || kind == STEP_LOAD_BRANCH || kind == STEP_LOAD_BRANCH_MORE;
 }
 
-/* The steps of instruction i; how many. */
+/* Writes the steps of instruction i.  Returns how many. */
 static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 {
 	const struct insn *in = &b->insn[i];
 	const struct uop *u = b->uop + in->first_uop, *end = u + in->uops;
 	const bool fuses = in->flags & INSN_FUSES_NEXT;
-	const struct step blank = { .ip = in->addr, .in = in, .insn = (uint16_t)i, .branch = (uint16_t)(i + fuses), .slot = UOP_NO_SLOT,
+	const struct step blank = { .ip = in->addr,
+		.in = in,
+		.insn = (uint16_t)i,
+		.branch = (uint16_t)(i + fuses),
+		.slot = UOP_NO_SLOT,
 		.flags = in->flags & INSN_WIDE ? STEP_WIDE : 0 };
 	unsigned n = 0, branch = 0;
 	bool memory = false;
@@ -130,7 +137,8 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 		n++;
 	}
 	bool last = is_branch(part[n - 1].kind);
-	if (branch != (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) ? 1u : 0) || branch != last || part[n - 1].ends != 1u + fuses)
+	if (branch != (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) ? 1u : 0) || branch != last ||
+		part[n - 1].ends != 1u + fuses)
 		return 1;
 	part[0].flags |= STEP_FIRST;
 	part[0].steps = (uint8_t)n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Makes scripts (script.h), and asks the predictors on the way: they see the branches in program order, whatever the time.
+ * Makes scripts (script.h).  It asks the predictors on the way, which so see the branches in program order,
+ * whatever the time.
  */
 #include "core/backend/partial_regs.h"
 #include "core/script/script.h"
@@ -7,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BRANCHES = 64 };		/* instructions of a block whose branches are predicted; those beyond are taken as predicted */
+/* of a block's first so many instructions the branches are predicted; branches behind them count as predicted
+ * right */
+enum { BRANCHES = 64 };
 
 unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 {
-	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT && *insns <= b->insns && *insns))
+	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT &&
+		    *insns <= b->insns && *insns))
 		return b->exit[exit].slots;
 	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
 	if (*insns > b->insns)
@@ -19,15 +23,15 @@ unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	if (!*insns)
 		return 0;
 	const struct insn *last = &b->insn[*insns - 1];
-	if (!x || x->insns != *insns)		/* cut: whole instructions */
+	if (!x || x->insns != *insns)		/* it was cut: whole instructions */
 		return last->first_slot + last->slots;
 	unsigned slots = x->slots;
 	if (x->jump == ST_JUMP_REPEAT && !(last->flags & INSN_REP))
-		--*insns;	/* tried again: it will come back and retire then */
+		--*insns;	/* it is tried again: it will come back and retire then */
 	return slots;
 }
 
-/* The hint that a prefix of branch i gives, as the predictor's flag. */
+/* The hint that a prefix of branch i gives, as a flag of the predictor. */
 static __attribute__((noinline)) uint32_t hint(const struct iblock *b, unsigned i)
 {
 	for (unsigned k = 0; k < b->insn[i].prefixes; k++) {
@@ -39,7 +43,7 @@ static __attribute__((noinline)) uint32_t hint(const struct iblock *b, unsigned 
 	return 0;
 }
 
-/* Which way branch i went, and what was predicted. */
+/* Returns which way branch i went, and what was predicted.  *went: where it went. */
 static inline __attribute__((always_inline)) uint64_t
 branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, uint64_t *went)
 {
@@ -67,19 +71,21 @@ branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint6
 	return way << SCRIPT_FLAGS;
 }
 
-/* The word of instruction i, which goes the general way. */
+/* Returns the word of instruction i, which goes the general way. */
 static inline __attribute__((always_inline)) uint64_t
 general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
 {
 	const struct insn *in = &b->insn[i];
 	uint64_t way = 0, went;
 	unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
-	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns && b->insn[last].flags & INSN_BRANCH)
+	if (in->flags & (INSN_BRANCH | INSN_FUSES_NEXT) && in->uops && last < insns &&
+		b->insn[last].flags & INSN_BRANCH)
 		way = branch(c, b, last, insns, next_ip, &went);
 	return way | (uint64_t)i << SCRIPT_INDEX | STEP_GENERAL;
 }
 
-/* Behind a mispredicted branch, which is the last of what was executed: its wrong path.  word: the branch's. */
+/* Writes the wrong path behind a mispredicted branch, if the branch is the last instruction executed.  word:
+ * the branch's.  Returns the end. */
 static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *word, bool last, uint64_t *w)
 {
 	if (!c->walker || !last || !c->predicted)
@@ -89,8 +95,9 @@ static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *
 	return w + n;
 }
 
-/* The upper halves of the vector registers behind an instruction that is executed, and what microcode does before it: on cores that keep them
- * apart while legacy SSE runs (Optimization Manual, "Mixing AVX Code with SSE Code": states A, B and C). */
+/* Follows the state of the upper halves of the vector registers past an instruction that is executed, on cores
+ * that keep them apart while legacy SSE runs (Optimization Manual, "Mixing AVX Code with SSE Code": states A, B
+ * and C).  Returns what microcode does before the instruction. */
 static inline enum script_assist uppers_step(struct core *c, enum insn_vector what)
 {
 	const uint8_t before = c->cl.uppers;
@@ -113,7 +120,8 @@ static inline enum script_assist uppers_step(struct core *c, enum insn_vector wh
 	}
 }
 
-/* The same of a whole block: it holds an instruction that needs an assist.  If so, the state is as before. */
+/* The same for a whole block.  Returns true if it holds an instruction that needs an assist; the state is then
+ * as before the block. */
 static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct iblock *b, unsigned insns)
 {
 	const uint8_t before = c->cl.uppers;
@@ -125,9 +133,10 @@ static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct
 	return false;
 }
 
-/* Likewise of all instructions from i on.  Returns the end.  uppers: those with vector registers are followed. */
-static __attribute__((noinline)) uint64_t *
-rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, bool uppers, uint64_t *w)
+/* The words of all instructions from i on, which go the general way.  uppers: those with vector registers are
+ * followed.  Returns the end. */
+static __attribute__((noinline)) uint64_t *rest_general(
+	struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, bool uppers, uint64_t *w)
 {
 	for (; i < insns; i++) {
 		uint64_t *word = w++;
@@ -141,7 +150,7 @@ rest_general(struct core *c, const struct iblock *b, unsigned i, unsigned insns,
 	return w;
 }
 
-/* All accesses of an instruction were made, and the branch that it is fused with was executed. */
+/* True if all accesses of the instruction were made, and the branch that it is fused with was executed. */
 static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots, unsigned nslots)
 {
 	for (unsigned i = 0; i < s->steps; i++)
@@ -150,8 +159,8 @@ static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots
 	return s->branch < insns;
 }
 
-size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip,
-                   uint64_t *out)
+size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots,
+	uint64_t next_ip, uint64_t *out)
 {
 	unsigned nslots = core_executed(b, exit, &insns);
 	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
@@ -161,7 +170,8 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	const bool uppers = UNLIKELY(c->cl.saves_uppers && b->vector);
 	const bool assisted = UNLIKELY(uppers) && uppers_assist(c, b, insns);
 
-	if (UNLIKELY(c->pa.general || !plan || assisted)) {	/* no memory for it: slower, with the same results */
+	/* no memory for a plan: slower, with the same results */
+	if (UNLIKELY(c->pa.general || !plan || assisted)) {
 		w = rest_general(c, b, 0, insns, next_ip, assisted, w);
 		any_general = insns;
 	} else {
@@ -211,8 +221,9 @@ general:
 			*w++ = general(c, b, s->insn, insns, next_ip);
 			any_general = true;
 			if (UNLIKELY(script_says(w[-1], SCRIPT_MISPREDICTED)))
-				w = wrong_path(c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
-			if (UNLIKELY(s->flags & STEP_APART)) {	/* and so does what follows */
+				w = wrong_path(
+					c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
+			if (UNLIKELY(s->flags & STEP_APART)) {	/* what follows goes the general way, too */
 				partial_ahead(c, s->in, b->uop + s->in->first_uop);
 				w = rest_general(c, b, s->insn + 1u, insns, next_ip, false, w);
 				break;
@@ -226,7 +237,7 @@ general:
 		*w++ = (uint64_t)b;
 		*w++ = next_ip;
 		*w++ = nslots | (uint64_t)insns << 32;
-		if (nslots)	/* else there may be none */
+		if (nslots)	/* slots may be NULL if there are none */
 			memcpy(w, slots, nslots * sizeof *w);
 		w += nslots;
 	}

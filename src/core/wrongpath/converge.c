@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Looks for an instruction in the blocks that were read and did not run yet (converge.h).
+ * Searches for an instruction in the blocks that were read and have not run yet (converge.h).
  */
 #include "core/wrongpath/converge.h"
 
-/* The address that it has in an execution of a block. */
+/* The address that it has in one execution of a block. */
 static bool in_block(const struct converge_block *e, uint64_t ip, bool store, uint64_t *addr)
 {
 	const struct iblock *b = e->block;

@@ -10,14 +10,24 @@
 
 /* --- values --- */
 
-enum flags_of { FLAGS_UNKNOWN, FLAGS_BITS /* a: the register */, FLAGS_ADD, FLAGS_SUB, FLAGS_LOGIC, FLAGS_INC, FLAGS_DEC, FLAGS_SHIFT };
+enum flags_of {
+	FLAGS_UNKNOWN,
+	FLAGS_BITS /* a: the register */,
+	FLAGS_ADD,
+	FLAGS_SUB,
+	FLAGS_LOGIC,
+	FLAGS_INC,
+	FLAGS_DEC,
+	FLAGS_SHIFT
+};
 
-struct state {			/* of the copy that the wrong path works on */
+struct state {			/* of the wrong path's copy of the registers */
 	struct walker *w;
-	const struct walk_block *block;	/* it is in this one */
+	const struct walk_block *block;	/* the walk is in this block */
 	uint64_t reg[WALK_STATE_REGS];
-	uint8_t known[WALK_STATE_REGS];	/* 1 or 0, of each */
-	uint8_t flags, flags_size;	/* enum flags_of: the operation that made them, and its operands */
+	uint8_t known[WALK_STATE_REGS];	/* 1 or 0, for each register */
+	/* flags: enum flags_of, the operation that made the flags; flags_size: of its operands */
+	uint8_t flags, flags_size;
 	uint64_t a, b, r;
 	bool word4;		/* 32-bit code */
 };
@@ -49,7 +59,7 @@ static void flags_set(struct state *x, enum flags_of kind, unsigned bytes, uint6
 	x->r = r;
 }
 
-/* One flag: by the condition's number / 2, of those that are one flag.  -1: unknown. */
+/* Returns one flag, by the condition's number / 2 for conditions that are one flag; -1: unknown. */
 static int flag(const struct state *x, unsigned which)
 {
 	static const uint8_t bit[] = { [0] = 11, [1] = 0, [2] = 6, [4] = 7, [5] = 2 };
@@ -57,13 +67,14 @@ static int flag(const struct state *x, unsigned which)
 		return x->a >> bit[which] & 1;
 	if (x->flags == FLAGS_UNKNOWN)
 		return -1;
-	const uint64_t top = UINT64_C(1) << (8 * x->flags_size - 1);	/* only the others have a size */
+	const uint64_t top = UINT64_C(1) << (8 * x->flags_size - 1);	/* only the other kinds have a size */
 	switch (which) {
 	case 2: return x->r == 0;
 	case 4: return (x->r & top) != 0;
 	case 5: return !(__builtin_popcount((unsigned)x->r & 255) & 1);
 	case 1:
-		return x->flags == FLAGS_ADD ? x->r < x->a : x->flags == FLAGS_SUB ? x->a < x->b : x->flags == FLAGS_LOGIC ? 0 : -1;
+		return x->flags == FLAGS_ADD ? x->r < x->a : x->flags == FLAGS_SUB ? x->a < x->b :
+			x->flags == FLAGS_LOGIC ? 0 : -1;
 	default:
 		switch (x->flags) {
 		case FLAGS_ADD: return (~(x->a ^ x->b) & (x->a ^ x->r) & top) != 0;
@@ -133,7 +144,8 @@ static inline struct overlay *overlay_of(struct walker *w, uint64_t word)
 	return &w->overlay[i];
 }
 
-static __attribute__((noinline)) void store_parts(struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
+static __attribute__((noinline)) void store_parts(
+	struct state *x, uint64_t addr, unsigned bytes, uint64_t v, bool known)
 {
 	struct walker *w = x->w;
 	while (bytes) {
@@ -185,7 +197,7 @@ static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t
 		const struct overlay *o = overlay_of(w, (addr + done) >> 3);
 		uint64_t part;
 		if (o->walk == w->walks && o->written & set) {
-			/* of both an old and a new value: not known */
+			/* partly an old value, partly a new one: unknown */
 			if ((o->known & set) != set)
 				return false;
 			part = o->value >> 8 * offset & mask_of(n);
@@ -199,8 +211,9 @@ static __attribute__((noinline)) bool load_parts(const struct state *x, uint64_t
 	return true;
 }
 
-/* set: its bytes, a bit each; mask: their bits. */
-static inline bool load_quick(const struct state *x, uint64_t addr, unsigned bytes, uint32_t set, uint64_t mask, uint64_t *v)
+/* set: the bytes, a bit each; mask: their bits. */
+static inline bool load_quick(
+	const struct state *x, uint64_t addr, unsigned bytes, uint32_t set, uint64_t mask, uint64_t *v)
 {
 	struct walker *w = x->w;
 	const unsigned offset = addr & 7;
@@ -238,157 +251,189 @@ static void forget(struct state *x, const struct sem *s, uint64_t mem)
 		store(x, mem, s->bytes, 0, false);
 }
 
-/* mem: address of the memory operand, stack: of what is pushed or popped; ST_NOT_DONE: unknown. */
-static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint64_t mem, uint64_t stack)
+/* Executes an instruction on the stack, an address, a sign extension or an exchange.  Returns false if it is another:
+ * an operation on two operands. */
+static bool execute_simple(struct state *x, const struct sem *s, uint64_t next_ip, uint64_t mem, uint64_t stack)
 {
 	const unsigned n = s->size;
-	const uint64_t m = mask_of(n);
-	uint64_t a = 0, b = 0, r = 0;
+	uint64_t a = 0, b = 0;
 	bool a_known = true, b_known = true;
-	enum flags_of flags = FLAGS_UNKNOWN;
 
 	switch (s->op) {
 	case SEM_NOP: case SEM_JMP: case SEM_JCC:
-		return;
+		return true;
 	case SEM_OTHER: case SEM_STOP:
 		forget(x, s, mem);
-		return;
+		return true;
 	case SEM_CALL: case SEM_PUSH:
 		if (s->op == SEM_CALL)
 			a = next_ip;
 		else if (s->flags & SEM_SRC_IMM)
 			a = (uint64_t)s->imm;
 		else
-			a_known = s->flags & SEM_SRC_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) : get(x, s->src, n, &a);
+			a_known = s->flags & SEM_SRC_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) :
+				get(x, s->src, n, &a);
 		if (stack != ST_NOT_DONE)
 			store(x, stack, n, a, a_known);
 		set(x, 4, x->word4 ? 4 : 8, stack, stack != ST_NOT_DONE);
-		return;
+		return true;
 	case SEM_RET: case SEM_POP: case SEM_LEAVE:
 		a_known = stack != ST_NOT_DONE && load(x, stack, n, &a);
-		set(x, 4, x->word4 ? 4 : 8, stack + n + (s->op == SEM_RET ? (uint64_t)s->imm : 0), stack != ST_NOT_DONE);
+		set(x, 4, x->word4 ? 4 : 8, stack + n + (s->op == SEM_RET ? (uint64_t)s->imm : 0),
+			stack != ST_NOT_DONE);
 		if (s->op == SEM_LEAVE)
 			set(x, 5, n, a, a_known);
 		else if (s->op == SEM_POP && !(s->flags & SEM_DST_MEM))
 			set(x, s->dst, n, a, a_known);
 		else if (s->op == SEM_POP && mem != ST_NOT_DONE)
 			store(x, mem, n, a, a_known);
-		return;
+		return true;
 	case SEM_LEA:
 		set(x, s->dst, n, mem, mem != ST_NOT_DONE);
-		return;
+		return true;
 	case SEM_CDQ:
 		a_known = get(x, 0, n, &a);
 		set(x, 2, n, widen(a, n) < 0 ? ~UINT64_C(0) : 0, a_known && (n >= 4 || x->known[2]));
-		return;
+		return true;
 	case SEM_CDQE:
 		a_known = get(x, 0, n / 2, &a);
 		set(x, 0, n, (uint64_t)widen(a, n / 2), a_known);
-		return;
+		return true;
 	case SEM_XCHG:
 		if (s->flags & (SEM_DST_MEM | SEM_SRC_MEM)) {
 			forget(x, s, mem);
-			return;
+			return true;
 		}
 		a_known = get(x, s->dst, n, &a);
 		b_known = get(x, s->src, n, &b);
 		set(x, s->dst, n, b, b_known);
 		set(x, s->src, n, a, a_known);
-		return;
+		return true;
 	case SEM_BSWAP:
 		a_known = get(x, s->dst, n, &a);
 		set(x, s->dst, n, n == 8 ? __builtin_bswap64(a) : __builtin_bswap32((uint32_t)a), a_known);
-		return;
+		return true;
 	default:
-		break;
+		return false;
 	}
+}
 
-	/* two operands: a is the destination, b the source */
-	if (s->flags & SEM_SRC_IMM)
-		b = (uint64_t)s->imm & m;
-	else if (s->flags & SEM_SRC_MEM)
-		b_known = mem != ST_NOT_DONE && load(x, mem, s->from < 8 ? s->from : 8, &b);
-	else if (s->src != SEM_NONE)
-		b_known = get(x, s->src, s->from, &b);
-	const bool reads_dst = s->op != SEM_MOV && s->op != SEM_MOVZX && s->op != SEM_MOVSX && s->op != SEM_SETCC &&
-	                       !(s->op >= SEM_BSF && s->op <= SEM_POPCNT) && !(s->flags & SEM_THIRD);
-	if (reads_dst)
-		a_known = s->flags & SEM_DST_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &a) : get(x, s->dst, n, &a);
-	bool known = a_known && b_known, writes = true;
-	const bool same = s->src != SEM_NONE && s->src == s->dst && !(s->flags & (SEM_SRC_MEM | SEM_DST_MEM | SEM_SRC_IMM));
+struct operation {		/* on two operands */
+	uint64_t a, b, r;	/* destination, source, result */
+	bool a_known, b_known, known;
+	enum flags_of flags;
+};
+
+/* Computes the result of an operation.  same: both operands are the same register.  mem: address of the memory
+ * operand.  Returns false if there is nothing to write, not even flags. */
+static bool operate(struct state *x, const struct sem *s, bool same, uint64_t mem, struct operation *o)
+{
+	const unsigned n = s->size;
 	int carry;
 
 	switch (s->op) {
-	case SEM_MOV: case SEM_MOVZX: r = b; break;
-	case SEM_MOVSX: r = (uint64_t)widen(b, s->from); break;
-	case SEM_ADD: r = a + b; flags = FLAGS_ADD; break;
-	case SEM_CMP: writes = false; /* fallthrough */
-	case SEM_SUB: r = a - b; flags = FLAGS_SUB; known |= same; break;
-	case SEM_TEST: writes = false; /* fallthrough */
-	case SEM_AND: r = a & b; flags = FLAGS_LOGIC; break;
-	case SEM_OR: r = a | b; flags = FLAGS_LOGIC; break;
-	case SEM_XOR: r = a ^ b; flags = FLAGS_LOGIC; known |= same; break;
-	case SEM_INC: r = a + 1; flags = FLAGS_INC; break;
-	case SEM_DEC: r = a - 1; flags = FLAGS_DEC; break;
-	case SEM_NEG: r = 0 - a; b = a; a = 0; flags = FLAGS_SUB; break;
-	case SEM_NOT: r = ~a; break;
+	case SEM_MOV: case SEM_MOVZX: o->r = o->b; break;
+	case SEM_MOVSX: o->r = (uint64_t)widen(o->b, s->from); break;
+	case SEM_ADD: o->r = o->a + o->b; o->flags = FLAGS_ADD; break;
+	case SEM_CMP: /* fallthrough */
+	case SEM_SUB: o->r = o->a - o->b; o->flags = FLAGS_SUB; o->known |= same; break;
+	case SEM_TEST: /* fallthrough */
+	case SEM_AND: o->r = o->a & o->b; o->flags = FLAGS_LOGIC; break;
+	case SEM_OR: o->r = o->a | o->b; o->flags = FLAGS_LOGIC; break;
+	case SEM_XOR: o->r = o->a ^ o->b; o->flags = FLAGS_LOGIC; o->known |= same; break;
+	case SEM_INC: o->r = o->a + 1; o->flags = FLAGS_INC; break;
+	case SEM_DEC: o->r = o->a - 1; o->flags = FLAGS_DEC; break;
+	case SEM_NEG: o->r = 0 - o->a; o->b = o->a; o->a = 0; o->flags = FLAGS_SUB; break;
+	case SEM_NOT: o->r = ~o->a; break;
 	case SEM_ADC: case SEM_SBB:
 		carry = flag(x, 1);
-		r = s->op == SEM_ADC ? a + b + (uint64_t)carry : a - b - (uint64_t)carry;
+		o->r = s->op == SEM_ADC ? o->a + o->b + (uint64_t)carry : o->a - o->b - (uint64_t)carry;
 		if (s->op == SEM_SBB && same)
-			r = 0 - (uint64_t)carry, known = true;
-		known = known && carry >= 0;
+			o->r = 0 - (uint64_t)carry, o->known = true;
+		o->known = o->known && carry >= 0;
 		break;
 	case SEM_SHL: case SEM_SHR: case SEM_SAR: {
-		const unsigned count = (unsigned)b & (n == 8 ? 63 : 31);
-		if (b_known && !count)
-			return;
-		r = s->op == SEM_SHL ? (count < 8 * n ? a << count : 0) : s->op == SEM_SHR ? a >> count :
-		    (uint64_t)(widen(a, n) >> count);
-		flags = b_known ? FLAGS_SHIFT : FLAGS_UNKNOWN;
+		const unsigned count = (unsigned)o->b & (n == 8 ? 63 : 31);
+		if (o->b_known && !count)
+			return false;
+		o->r = s->op == SEM_SHL ? (count < 8 * n ? o->a << count : 0) : s->op == SEM_SHR ? o->a >> count :
+		    (uint64_t)(widen(o->a, n) >> count);
+		o->flags = o->b_known ? FLAGS_SHIFT : FLAGS_UNKNOWN;
 		break;
 	}
 	case SEM_IMUL:
-		r = s->flags & SEM_THIRD ? b * (uint64_t)s->imm : (uint64_t)widen(a, n) * (uint64_t)widen(b, n);
+		o->r = s->flags & SEM_THIRD ? o->b * (uint64_t)s->imm :
+		       (uint64_t)widen(o->a, n) * (uint64_t)widen(o->b, n);
 		break;
-	case SEM_BSF: case SEM_BSR:	/* of 0: BSF and BSR leave the register, TZCNT does not */
-		known = known && b;
-		r = !b ? 0 : s->op == SEM_BSF ? (uint64_t)__builtin_ctzll(b) : 63 - (uint64_t)__builtin_clzll(b);
+	case SEM_BSF: case SEM_BSR:	/* of 0: BSF and BSR keep the register, TZCNT does not */
+		o->known = o->known && o->b;
+		o->r = !o->b ? 0 : s->op == SEM_BSF ? (uint64_t)__builtin_ctzll(o->b) :
+		       63 - (uint64_t)__builtin_clzll(o->b);
 		break;
-	case SEM_LZCNT: r = b ? 8 * n - 64 + (uint64_t)__builtin_clzll(b) : 8 * n; break;
-	case SEM_POPCNT: r = (uint64_t)__builtin_popcountll(b); break;
+	case SEM_LZCNT: o->r = o->b ? 8 * n - 64 + (uint64_t)__builtin_clzll(o->b) : 8 * n; break;
+	case SEM_POPCNT: o->r = (uint64_t)__builtin_popcountll(o->b); break;
 	case SEM_ROL: case SEM_ROR: {
-		const unsigned bits = 8 * n, count = (unsigned)b & (n == 8 ? 63 : 31) & (bits - 1), left = s->op == SEM_ROL ? count : bits - count;
-		r = count ? a << left | a >> (bits - left) : a;
+		const unsigned bits = 8 * n, count = (unsigned)o->b & (n == 8 ? 63 : 31) & (bits - 1),
+			       left = s->op == SEM_ROL ? count : bits - count;
+		o->r = count ? o->a << left | o->a >> (bits - left) : o->a;
 		break;
 	}
 	case SEM_SETCC:
 		carry = condition(x, s->cc);
-		r = carry > 0;
-		known = carry >= 0;
+		o->r = carry > 0;
+		o->known = carry >= 0;
 		break;
 	case SEM_CMOV:
 		carry = condition(x, s->cc);
-		r = carry > 0 ? b : a;
-		known = carry > 0 ? b_known : carry == 0 ? a_known : a_known && b_known && a == b;
+		o->r = carry > 0 ? o->b : o->a;
+		o->known = carry > 0 ? o->b_known : carry == 0 ? o->a_known : o->a_known && o->b_known && o->a == o->b;
 		break;
 	default:
 		forget(x, s, mem);
-		return;
+		return false;
 	}
-	r &= m;
+	return true;
+}
+
+/* Executes an instruction.  mem: address of its memory operand; stack: of what it pushes or pops; ST_NOT_DONE:
+ * unknown. */
+static void execute(struct state *x, const struct sem *s, uint64_t next_ip, uint64_t mem, uint64_t stack)
+{
+	const unsigned n = s->size;
+	const uint64_t m = mask_of(n);
+	struct operation o = { .a_known = true, .b_known = true, .flags = FLAGS_UNKNOWN };
+
+	if (execute_simple(x, s, next_ip, mem, stack))
+		return;
+	if (s->flags & SEM_SRC_IMM)
+		o.b = (uint64_t)s->imm & m;
+	else if (s->flags & SEM_SRC_MEM)
+		o.b_known = mem != ST_NOT_DONE && load(x, mem, s->from < 8 ? s->from : 8, &o.b);
+	else if (s->src != SEM_NONE)
+		o.b_known = get(x, s->src, s->from, &o.b);
+	const bool reads_dst = s->op != SEM_MOV && s->op != SEM_MOVZX && s->op != SEM_MOVSX && s->op != SEM_SETCC &&
+	                       !(s->op >= SEM_BSF && s->op <= SEM_POPCNT) && !(s->flags & SEM_THIRD);
+	if (reads_dst)
+		o.a_known = s->flags & SEM_DST_MEM ? mem != ST_NOT_DONE && load(x, mem, n, &o.a) :
+		            get(x, s->dst, n, &o.a);
+	o.known = o.a_known && o.b_known;
+	const bool same =
+		s->src != SEM_NONE && s->src == s->dst && !(s->flags & (SEM_SRC_MEM | SEM_DST_MEM | SEM_SRC_IMM));
+	if (!operate(x, s, same, mem, &o))
+		return;
+	o.r &= m;
 	if (s->flags & SEM_FLAGS) {
-		if (known && flags != FLAGS_UNKNOWN)
-			flags_set(x, flags, n, a, b, r);
+		if (o.known && o.flags != FLAGS_UNKNOWN)
+			flags_set(x, o.flags, n, o.a, o.b, o.r);
 		else
 			x->flags = FLAGS_UNKNOWN;
 	}
-	if (!writes)
+	if (s->op == SEM_CMP || s->op == SEM_TEST)
 		return;
 	if (!(s->flags & SEM_DST_MEM))
-		set(x, s->dst, n, r, known);
+		set(x, s->dst, n, o.r, o.known);
 	else if (mem != ST_NOT_DONE)
-		store(x, mem, n, r, known);
+		store(x, mem, n, o.r, o.known);
 }
 
 /* --- addresses --- */
@@ -404,15 +449,16 @@ static uint64_t stack(const struct state *x, const struct sem *s)
 
 enum { SLOTS_MOST = 24 };
 /* The addresses of an instruction's slots. */
-static void slot_addresses(const struct iblock *b, const struct insn *in, const struct sem *s, uint64_t mem, uint64_t stack_at,
-                           uint64_t at[SLOTS_MOST])
+static void slot_addresses(const struct iblock *b, const struct insn *in, const struct sem *s, uint64_t mem,
+	uint64_t stack_at, uint64_t at[SLOTS_MOST])
 {
 	uint64_t load_at = s->flags & SEM_LOADS ? mem : s->flags & SEM_POPS ? stack_at : ST_NOT_DONE;
 	uint64_t store_at = s->flags & SEM_STORES ? mem : s->flags & SEM_PUSHES ? stack_at : ST_NOT_DONE;
 	for (unsigned k = 0; k < in->slots && k < SLOTS_MOST; k++) {
 		const struct st_slot *slot = &b->slot[in->first_slot + k];
 		uint64_t *from = slot->kind == ST_SLOT_STORE ? &store_at : &load_at;
-		at[k] = slot->kind == ST_SLOT_REG ? ST_NOT_DONE : slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_LOADSTORE ? mem : *from;
+		at[k] = slot->kind == ST_SLOT_REG ? ST_NOT_DONE :
+			slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_LOADSTORE ? mem : *from;
 		if (slot->kind != ST_SLOT_REG && *from != ST_NOT_DONE)
 			*from += slot->size;
 	}
@@ -426,9 +472,10 @@ static uint64_t address_of(const struct insn *in, unsigned slot, const uint64_t 
 
 /* --- words --- */
 
-/* The instruction's steps, if all of them go the short way and their addresses are known. */
-static uint64_t *short_way(const struct walk_block *k, const struct insn *in, unsigned i, const uint64_t at[SLOTS_MOST], uint64_t way,
-                           uint64_t went, uint64_t *w)
+/* Writes the instruction's steps if all of them go the short way and their addresses are known.  Returns the
+ * end, else NULL. */
+static uint64_t *short_way(const struct walk_block *k, const struct insn *in, unsigned i, const uint64_t at[SLOTS_MOST],
+	uint64_t way, uint64_t went, uint64_t *w)
 {
 	const struct step *s = &k->plan->step[k->step[i]];
 	uint64_t *const begin = w;
@@ -438,7 +485,8 @@ static uint64_t *short_way(const struct walk_block *k, const struct insn *in, un
 		if (s->kind == STEP_NOTHING)
 			continue;
 		*w = (uint64_t)s | s->kind;
-		const bool branch = s->kind == STEP_BRANCH || s->kind == STEP_LOAD_BRANCH || s->kind == STEP_LOAD_BRANCH_MORE;
+		const bool branch =
+			s->kind == STEP_BRANCH || s->kind == STEP_LOAD_BRANCH || s->kind == STEP_LOAD_BRANCH_MORE;
 		if (branch)
 			*w |= way;
 		w++;
@@ -453,8 +501,8 @@ static uint64_t *short_way(const struct walk_block *k, const struct insn *in, un
 	return w == begin ? NULL : w;
 }
 
-static uint64_t *general_way(const struct iblock *b, const struct insn *in, const uint64_t at[SLOTS_MOST], uint64_t way, uint64_t went,
-                             uint64_t *w)
+static uint64_t *general_way(const struct iblock *b, const struct insn *in, const uint64_t at[SLOTS_MOST], uint64_t way,
+	uint64_t went, uint64_t *w)
 {
 	*w++ = way | (uint64_t)(in - b->insn) << SCRIPT_INDEX | STEP_GENERAL;
 	*w++ = (uint64_t)b;
@@ -464,9 +512,9 @@ static uint64_t *general_way(const struct iblock *b, const struct insn *in, cons
 	return w;
 }
 
-/* Of several steps, or the general way. */
-static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsigned i, const struct walk_block *k, uint64_t mem, uint64_t sp,
-                                                   bool *general, uint64_t way, uint64_t went, uint64_t *w)
+/* Writes an instruction of several steps, or one that goes the general way. */
+static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsigned i, const struct walk_block *k,
+	uint64_t mem, uint64_t sp, bool *general, uint64_t way, uint64_t went, uint64_t *w)
 {
 	const struct insn *in = &b->insn[i];
 	uint64_t at[SLOTS_MOST], *more;
@@ -476,33 +524,37 @@ static __attribute__((noinline)) uint64_t *several(const struct iblock *b, unsig
 	return more ? more : general_way(b, in, at, way, went, w);
 }
 
-/* Where its operand will lie when the right path comes to it. */
+/* Returns where the instruction's operand will lie when the right path comes to it. */
 static __attribute__((noinline)) bool converged(const struct state *x, const struct walk_insn *h, uint64_t *mem)
 {
 	const unsigned i = (unsigned)(h - x->block->insn);
 	const uint16_t flags = x->block->sem[i].flags;
 	const bool store = flags & SEM_STORES && (!(flags & SEM_LOADS) || flags & SEM_POPS);
-	return x->w->converges && x->w->ahead && converge_address(x->w->ahead, x->block->b->insn[i].addr, store, x->w->walks, mem);
+	return x->w->converges && x->w->ahead &&
+		converge_address(x->w->ahead, x->block->b->insn[i].addr, store, x->w->walks, mem);
 }
 
-/* Where an instruction's operand lies; false: it has none, or that is not known. */
+/* Returns where an instruction's operand lies; false if it has none or that is unknown. */
 static inline bool operand(const struct state *x, const struct walk_insn *h, uint64_t *mem)
 {
 	*mem = (x->reg[h->base] + x->reg[h->index] * h->scale + h->disp) & h->address_mask;
 	return LIKELY(x->known[h->base] & x->known[h->index]) || (h->flags & WALK_OPERAND && converged(x, h, mem));
 }
 
-/* Where fetch goes on, 0: nowhere; *way: as script.h says. */
+/* Returns where fetch goes on behind the branch; 0: nowhere.  *way: as script.h says. */
 static inline uint64_t branch(struct walker *w, const struct bpred *bp, const struct walk_branch *br, uint64_t *way)
 {
-	const uint64_t behind = br->addr + br->len, next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
+	const uint64_t behind = br->addr + br->len,
+		       next = bpred_path_branch(bp, &w->path, br->addr, br->flags, behind, br->target);
 	*way = ((next && next != behind ? SCRIPT_TAKEN : 0) | (w->path.resteer ? SCRIPT_RESTEER : 0) |
 		(uint64_t)w->path.bubble << (SCRIPT_BUBBLE - SCRIPT_FLAGS)) << SCRIPT_FLAGS;
 	return next;
 }
 
-/* Where the branch goes that is the last of the instructions at h, which were executed; 0: unknown.  sp: address of what it pops. */
-static uint64_t goes(const struct state *x, const struct walk_insn *h, const struct walk_branch *br, uint64_t mem, uint64_t sp)
+/* Returns where the branch goes that is the last of the instructions at h, which were executed; 0: unknown.
+ * sp: address of what it pops. */
+static uint64_t goes(
+	const struct state *x, const struct walk_insn *h, const struct walk_branch *br, uint64_t mem, uint64_t sp)
 {
 	const struct sem *s = &x->block->sem[h - x->block->insn + h->last];
 	uint64_t to = 0;
@@ -524,9 +576,9 @@ static uint64_t goes(const struct state *x, const struct walk_insn *h, const str
 	}
 }
 
-/* What its word has beside its way: it was predicted to go to `next`. */
-static __attribute__((noinline)) uint64_t outcome(const struct state *x, const struct walk_insn *h, const struct walk_branch *br, uint64_t mem, uint64_t sp,
-                                                  uint64_t next)
+/* Returns what the branch's word has besides its way, if it was predicted to go to `next`. */
+static __attribute__((noinline)) uint64_t outcome(const struct state *x, const struct walk_insn *h,
+	const struct walk_branch *br, uint64_t mem, uint64_t sp, uint64_t next)
 {
 	const uint64_t to = next ? goes(x, h, br, mem, sp) : 0;
 	if (next && (!to || to == next))
@@ -552,7 +604,7 @@ uint16_t *walker_ran(struct walker *w)
 	return w->ran;
 }
 
-/* Most words of a walk. */
+/* Returns the most words of a walk. */
 static unsigned pace_ahead(struct walker *w, unsigned pace)
 {
 	while (w->oldest != w->newest) {	/* the core is done with these */
@@ -569,7 +621,8 @@ static unsigned pace_ahead(struct walker *w, unsigned pace)
 	return !w->behind || !w->pace[pace] || most > WALK_ROOM ? WALK_ROOM : most < PACE_FLOOR ? PACE_FLOOR : most;
 }
 
-/* Its number, if it will be known how far the core got; 0: it will not.  words: of what was cut off, else UINT16_MAX. */
+/* Returns the walk's number, if it will be known how far the core got; else 0.  words: of a walk that was cut
+ * off, else UINT16_MAX. */
 static uint64_t pace_note(struct walker *w, unsigned pace, unsigned words)
 {
 	if (!w->behind || w->newest - w->oldest >= WALKS_UNDER_WAY)
@@ -588,16 +641,18 @@ static void begin(struct walker *w, struct state *x)
 	x->known[WALK_ZERO_REG] = 1;
 	x->known[WALK_NEVER_KNOWN] = 0;
 	flags_begin(x, w);
-	if (!++w->walks) {	/* came round: what is in the table may look new */
+	if (!++w->walks) {	/* numbers have wrapped: old entries of the table may look new */
 		memset(w->overlay, 0, sizeof w->overlay);
 		w->walks = 1;
 	}
 	w->stores = 0;
 }
 
-/* How: each kind of instruction has its own code, which goes on to the next one's by itself.  Whether there is room for a block, and the
- * instructions that are left reach, is asked before it; where it is tight `careful` comes before each of them.  A block's next branch is
- * predicted before the instructions that lead to it, so that the host need not wait for the tables at its end. */
+/* How: each kind of instruction has its own code, which jumps to the code of the next one by itself.  The labels of
+ * such a jump table must be in one function, which makes this the longest of all.  Before a block the walk checks
+ * whether there is room for it, and whether enough instructions are left; where that is tight, `careful` comes
+ * before each instruction.  A block's next branch is predicted before the instructions that lead to it, so that
+ * the host need not wait for the tables at its end. */
 size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool general, uint64_t *out)
 {
 #define DO(what) [WALK_##what] = &&do_##what,
@@ -608,9 +663,11 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 #undef DO
 	struct state x = { .w = w, .word4 = w->space->word_bytes == 4 };
 	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
-	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace), *stop = paced, *o = out;
+	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + pace_ahead(w, pace),
+			*stop = paced, *o = out;
 	int32_t left = (int32_t)w->most;
-	/* with a walk_insn's flags: it does not go the short way below; a branch does not, because of its outcome */
+	/* with walk_insn.flags these say: an instruction does not go the short way below; a branch does not,
+	 * because of its outcome */
 	unsigned unusual = (general ? WALK_SEVERAL : 0) | (w->outcomes ? WALK_BRANCH_ALONE : 0);
 	const struct walk_insn *h;
 	const struct walk_block *k;
@@ -623,7 +680,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 
 #define NEXT do { left--; goto *via[h->what]; } while (0)
 #define ROOM(insns) (LIKELY(stop - o > 3 * (ptrdiff_t)(insns) && left > (int32_t)(insns)) ? code : ask)
-/* The ends of an instruction without an access, and of one with a known operand or none */
+/* PLAIN ends an instruction without an access, ACCESS one with an operand */
 #define PLAIN do { \
 		if (UNLIKELY((h->flags | unusual) & (WALK_BRANCH | WALK_SEVERAL))) { \
 			mem = ST_NOT_DONE; \
@@ -640,7 +697,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 		o += 2; \
 		NEXT; \
 	} while (0)
-/* What the source holds */
+/* SOURCE: the value of the source; LOADED: of the source in memory */
 #define SOURCE do { v = (x.reg[h->src] + h->imm) & h->from_mask; known = x.known[h->src]; } while (0)
 #define LOADED do { \
 		v = 0; \
@@ -664,7 +721,8 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 		flags_set(&x, known & x.known[h->dst] ? (kind) : FLAGS_UNKNOWN, h->bytes, a, v, (value) & h->mask); \
 	} while (0)
 #define SIGNED(v, cut) ((uint64_t)((int64_t)((v) << (cut)) >> (cut)))
-#define LAST_STORE do { if (UNLIKELY(w->stores >= OVERLAY_MOST)) { stop = o; via = ask; } } while (0)	/* this one */
+/* ends the walk when the table of its own stores is full */
+#define LAST_STORE do { if (UNLIKELY(w->stores >= OVERLAY_MOST)) { stop = o; via = ask; } } while (0)
 
 lookup:;
 	const struct place *p = place_of(w->space, from);
@@ -811,7 +869,7 @@ at_length:;
 		if (h->flags & WALK_BRANCH)
 			*o++ = went;
 	} else if (in->uops) {
-		/* what is left has at most three words each, or does not go this way either */
+		/* each of the instructions left has at most three words, or does not go this way either */
 		if (end - o < in->uops * 3 + 3 + 3 * (ptrdiff_t)left)
 			goto done;
 		general = unusual & WALK_SEVERAL;

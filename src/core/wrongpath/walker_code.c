@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the wrong path knows of a process (walker.h): a hash of instruction addresses, the bytes of executable mappings, which are
- * decoded when somebody gets there, and a direct-mapped table of memory words.
+ * What the wrong path knows of a process (walker.h): a hash of instruction addresses; the bytes of executable
+ * mappings, which are decoded when a walk gets there; and a direct-mapped table of words of memory.
  */
 #include "core/wrongpath/walker_state.h"
 #include <stdlib.h>
@@ -117,7 +117,8 @@ static bool add_range(struct walk_space *s, uint64_t addr, const void *bytes, si
 int walk_space_code(struct walk_space *s, uint64_t addr, const void *bytes, size_t n, struct err *err)
 {
 	if (addr + n < addr)
-		return err_set(err, ERR_INPUT, "the stream holds code that reaches beyond the end of the address space");
+		return err_set(
+			err, ERR_INPUT, "the stream holds code that reaches beyond the end of the address space");
 	walk_space_cut(s, addr, n);
 	if (!add_range(s, addr, bytes, n))
 		return err_set(err, ERR_NOMEM, "out of memory for the program's code");
@@ -135,7 +136,8 @@ void walk_space_cut(struct walk_space *s, uint64_t addr, uint64_t bytes)
 		if (r.addr > end || last < addr)
 			continue;
 		s->range[i--] = s->range[--s->ranges];
-		/* what is left of it before and behind, which is looked at again; without memory for that it is unknown */
+		/* what is left of the range before and behind, which is looked at again; without memory for it,
+		 * that code is unknown */
 		if (r.addr < addr)
 			add_range(s, r.addr, r.data, addr - r.addr);
 		if (last > end)
@@ -160,7 +162,7 @@ void walk_space_again(struct walk_space *s)
 		walk_space_forget(s, s->lazy[s->lazy_live]);
 }
 
-/* Memory slots as the tracer would describe them. */
+/* The memory slots that the tracer would describe for the instruction. */
 static unsigned slots_of(const struct sem *m, unsigned insn, int word_bytes, struct st_slot *out)
 {
 	unsigned n = 0;
@@ -178,7 +180,7 @@ static unsigned slots_of(const struct sem *m, unsigned insn, int word_bytes, str
 	return n;
 }
 
-/* A block of straight-line code from the bytes at addr; NULL: there are none. */
+/* Decodes a block of straight-line code from the bytes at addr; returns NULL if there are none. */
 static struct iblock *decode(struct walk_space *s, uint64_t addr)
 {
 	const struct range *r = NULL;
@@ -189,7 +191,8 @@ static struct iblock *decode(struct walk_space *s, uint64_t addr)
 		return NULL;
 	struct {
 		struct st_block_def def;
-		uint8_t rest[LAZY_INSNS * (sizeof(struct st_insn_def) + 4 * sizeof(struct st_slot)) + sizeof(struct st_exit_def)];
+		uint8_t rest[LAZY_INSNS * (sizeof(struct st_insn_def) + 4 * sizeof(struct st_slot)) +
+			sizeof(struct st_exit_def)];
 	} block = { .def.id = UINT32_MAX };
 	struct st_slot slot[LAZY_INSNS * 4];
 	struct st_insn_def *insn = (struct st_insn_def *)block.rest;

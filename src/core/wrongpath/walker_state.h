@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Inside of walk*.c. */
+ * State that walker*.c share.
+ */
 #ifndef CORE_WALKER_STATE_H
 #define CORE_WALKER_STATE_H
 #include "core/wrongpath/walker.h"
@@ -7,26 +8,32 @@
 enum { THUNK_OP = 16, THUNK_DEP1, THUNK_DEP2, THUNK_NDEP };
 enum { OVERLAY = 256 /* a power of two */, OVERLAY_MOST = 192 };
 
-/* The wrong path's own stores; those of another walk are void. */
+/* The wrong path's own stores; entries of another walk are void. */
 struct overlay { uint64_t word, value; uint32_t walk; uint8_t written, known; /* sets of bytes */ };
 
-struct place { uint64_t addr, block; /* and above PLACE_INDEX the index in it; 0: none */ };
+struct place { uint64_t addr, block; /* block: the block, and above PLACE_INDEX the index in it; 0: none */ };
 struct range { uint64_t addr, bytes; uint8_t *data; };
-struct word { uint64_t tag /* address / 8, and in the low 8 bits which bytes are known */, value; };
-enum { WORDS_LOG2 = 16 /* 512 KB of the program's memory; GUESS: what a wrong path reads was mostly touched not long before */,
-	PLACE_INDEX = 56 };
+struct word { uint64_t tag /* address / 8 << 8, and in the low 8 bits the set of bytes that are known */, value; };
+enum {
+	WORDS_LOG2 =
+		/* 512 KB of the program's memory; GUESS: a wrong path reads mostly what was touched not long
+		 * before */
+		16
+	,
+	PLACE_INDEX = 56
+};
 
 struct walk_space {
 	const struct isa *isa;
 	int word_bytes;
 	struct place *place;
-	size_t places, used;	/* a power of two; entries that have an address */
-	uint64_t generation;	/* so often places changed, and 1 */
+	size_t places, used;	/* places: a power of two; used: entries with an address */
+	uint64_t generation;	/* 1 + how often places changed */
 	struct range *range;
 	size_t ranges, ranges_room;
 	struct iblock **lazy;	/* blocks decoded from bytes */
 	size_t lazies, lazies_room;
-	size_t lazy_live;	/* of them, those before are cut */
+	size_t lazy_live;	/* index in lazy: those before it are cut off */
 	struct word *word;
 };
 
@@ -58,7 +65,8 @@ static inline void memory_write(struct walk_space *s, uint64_t addr, unsigned by
 		w->tag = number << 8 | 255;
 		w->value = value;
 	} else if (__builtin_expect(offset + bytes <= 8 && bytes, 1)) {
-		const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset, known = w->tag >> 8 == number ? w->tag : number << 8;
+		const uint64_t mask = ~UINT64_C(0) >> (64 - 8 * bytes) << 8 * offset,
+			       known = w->tag >> 8 == number ? w->tag : number << 8;
 		w->tag = known | ((1u << bytes) - 1) << offset;
 		w->value = (w->value & ~mask) | (value << 8 * offset & mask);
 	} else {
@@ -67,13 +75,16 @@ static inline void memory_write(struct walk_space *s, uint64_t addr, unsigned by
 }
 
 enum { PACES = 1024, PACE_FLOOR = 160 /* words */, WALKS_UNDER_WAY = 2048 };
-struct walk_under_way { uint64_t made; uint16_t pace, words; };	/* words of scripts made before; index of pace; its words */
+struct walk_under_way {
+	uint64_t made;
+	uint16_t pace, words;
+}; /* made: words of scripts made before it; pace: index in walker.pace; words: its own */
 
 struct walker {
 	struct walk_space *space;
 	uint64_t reg[WALK_REGS];
 	uint32_t known;		/* set of registers */
-	uint32_t most;		/* instructions of a walk */
+	uint32_t most;		/* most instructions of a walk */
 	uint32_t walks, stores;
 	struct overlay overlay[OVERLAY];
 	struct bpred_path path;
@@ -81,9 +92,9 @@ struct walker {
 	bool converges, outcomes;	/* walker_converge, walker_outcomes */
 	/* how far the core gets */
 	uint64_t behind, made;	/* walker_follow, walker_made */
-	uint32_t oldest, newest;	/* of those under way: a ring */
-	uint16_t pace[PACES];	/* words it lately got, by where the walk began; 0: none yet */
-	uint16_t ran[WALKS_UNDER_WAY];	/* written in the core's thread */
+	uint32_t oldest, newest;	/* of those under way, which are a ring */
+	uint16_t pace[PACES];	/* words that it lately ran, by where the walk began; 0: none yet */
+	uint16_t ran[WALKS_UNDER_WAY];	/* written by the host thread that runs the core */
 	struct walk_under_way under_way[WALKS_UNDER_WAY];
 };
 #endif

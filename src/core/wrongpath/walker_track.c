@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What executions tell of registers and memory, for the wrong path (walker.h): made into a list once a block, of those writes that
- * are not overwritten in it, and gone through at each execution.
+ * What executions tell about registers and memory, for the wrong path (walker.h).  For each block there is a
+ * list, made once, of the writes that are not overwritten in the block; each execution goes through it.
  */
 #include "core/wrongpath/converge.h"
 #include "core/wrongpath/walker_state.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORY_BYTES = 64 /* more than that at once is not looked at: FXSAVE */ };
+enum { MEMORY_BYTES = 64 /* wider accesses are not followed: FXSAVE */ };
 
-/* An instruction behind which nobody knows what comes, or which would wait for what is older. */
+/* True if it is not known what comes behind the instruction, or the instruction waits for older ones. */
 static bool ends_walk(const struct iblock *b, const struct insn *in)
 {
 	if (in->flags & (INSN_FAR | INSN_REP | INSN_SERIALIZE | INSN_UNKNOWN))
 		return true;
 	for (unsigned i = 0; i < in->uops; i++) {
 		const struct uop *u = &b->uop[in->first_uop + i];
-		if ((u->kind >= UOP_FENCE_LOAD && u->kind != UOP_FENCE_STORE) || u->is & (SPMU_IS(LOCK) | SPMU_IS(PAUSE)))
+		if ((u->kind >= UOP_FENCE_LOAD && u->kind != UOP_FENCE_STORE) ||
+			u->is & (SPMU_IS(LOCK) | SPMU_IS(PAUSE)))
 			return true;
 	}
 	return false;
 }
 
-/* The slot that holds what instruction i wrote to the whole register; -1: none. */
+/* Returns the slot that holds what the instruction wrote to the whole register; -1: none. */
 static int value_slot(const struct iblock *b, const struct insn *in, unsigned reg, unsigned bytes)
 {
 	for (int k = in->first_slot + in->slots; k-- > in->first_slot;)
-		if (b->slot[k].kind == ST_SLOT_REG && b->slot[k].reg == reg && !b->slot[k].offset && b->slot[k].size >= bytes)
+		if (b->slot[k].kind == ST_SLOT_REG && b->slot[k].reg == reg && !b->slot[k].offset &&
+			b->slot[k].size >= bytes)
 			return k;
 	return -1;
 }
 
-/* The memory slots of an instruction. */
-static unsigned memory_slot(const struct iblock *b, const struct insn *in, const struct sem *s, unsigned k, int word_bytes, struct track *out)
+/* Writes the track of memory slot k of an instruction.  Returns how many: 0 or 1. */
+static unsigned memory_slot(const struct iblock *b, const struct insn *in, const struct sem *s, unsigned k,
+	int word_bytes, struct track *out)
 {
 	const struct st_slot *slot = &b->slot[k];
 	struct track t = { .slot = (uint16_t)k, .bytes = (uint8_t)slot->size, .kind = TRACK_FORGET };
@@ -44,7 +47,8 @@ static unsigned memory_slot(const struct iblock *b, const struct insn *in, const
 	case ST_SLOT_LOAD:
 		if (slot->size > 8 || slot->flags & ST_SLOT_COND)
 			return 0;
-		if ((s->op == SEM_MOV || s->op == SEM_MOVZX || s->op == SEM_MOVSX) && s->flags & SEM_SRC_MEM && s->dst < 16)
+		if ((s->op == SEM_MOV || s->op == SEM_MOVZX || s->op == SEM_MOVSX) && s->flags & SEM_SRC_MEM &&
+			s->dst < 16)
 			v = value_slot(b, in, s->dst, slot->size);
 		else if (s->op == SEM_POP && !(s->flags & SEM_DST_MEM) && s->dst < 16 && s->dst != 4)
 			v = value_slot(b, in, s->dst, slot->size);
@@ -74,7 +78,8 @@ static unsigned memory_slot(const struct iblock *b, const struct insn *in, const
 	return 1;
 }
 
-/* Writes that a later one of the same list makes void: of whole registers, which no store reads in between. */
+/* Removes writes of whole registers that a later write in the list makes void, if no store reads the register
+ * in between. */
 static unsigned without_overwritten(struct track *t, unsigned n)
 {
 	uint32_t later = 0;
@@ -102,7 +107,8 @@ static unsigned track_list(const struct iblock *b, const struct sem *sem, int wo
 			if (b->slot[k].kind != ST_SLOT_REG)
 				n += memory_slot(b, in, &sem[i], k, word_bytes, &t[n]);
 		for (unsigned k = in->first_slot; k < in->first_slot + in->slots; k++)
-			if (b->slot[k].kind == ST_SLOT_REG && b->slot[k].reg < WALK_REGS && b->slot[k].offset + b->slot[k].size <= 8)
+			if (b->slot[k].kind == ST_SLOT_REG && b->slot[k].reg < WALK_REGS &&
+				b->slot[k].offset + b->slot[k].size <= 8)
 				t[n++] = (struct track){ .kind = TRACK_REG, .reg = b->slot[k].reg,
 					.bytes = word_bytes == 4 && b->slot[k].size == 4 ? 8 : (uint8_t)b->slot[k].size,
 					.offset = (uint8_t)b->slot[k].offset, .slot = (uint16_t)k };
@@ -110,10 +116,11 @@ static unsigned track_list(const struct iblock *b, const struct sem *sem, int wo
 	return b->exits == 1 ? without_overwritten(t, n) : n;
 }
 
-/* Of a list in which registers are written as a whole: what it does to memory, and then to registers.  False: it is not such a list. */
+/* Splits a list in which registers are written as a whole into what it does to memory, and then to registers.
+ * Returns false if it is not such a list. */
 static bool tracks_apart(struct walk_block *k, struct track *memory, uint32_t *set)
 {
-	int slot[WALK_REGS];	/* that holds the register's value; -1: it is as it was before */
+	int slot[WALK_REGS];	/* the slot that holds the register's value; -1: it is as it was before */
 	k->memory = memory;
 	k->set = set;
 	for (unsigned r = 0; r < WALK_REGS; r++)
@@ -140,13 +147,29 @@ static bool tracks_apart(struct walk_block *k, struct track *memory, uint32_t *s
 
 /* --- for the walk --- */
 
-/* What is quickly done: on whole registers of 4 or 8 bytes, of which the source may be a part, or memory. */
+/* Returns what the walk can do quickly: operations on whole registers of 4 or 8 bytes, whose source may be a
+ * part of a register, or memory. */
 static enum walk_do quick(const struct sem *s, int word_bytes)
 {
-	static const uint8_t what[] = { [SEM_MOV] = WALK_MOV, [SEM_MOVZX] = WALK_MOV, [SEM_MOVSX] = WALK_MOVSX, [SEM_ADD] = WALK_ADD,
-		[SEM_SUB] = WALK_SUB, [SEM_CMP] = WALK_CMP, [SEM_AND] = WALK_AND, [SEM_TEST] = WALK_TEST, [SEM_OR] = WALK_OR, [SEM_XOR] = WALK_XOR,
-		[SEM_INC] = WALK_INC, [SEM_DEC] = WALK_DEC, [SEM_SHL] = WALK_SHL, [SEM_SHR] = WALK_SHR, [SEM_SAR] = WALK_SAR, [SEM_LEA] = WALK_LEA,
-		[SEM_JMP] = WALK_NOTHING, [SEM_JCC] = WALK_NOTHING, [SEM_NOP] = WALK_NOTHING };
+	static const uint8_t what[] = { [SEM_MOV] = WALK_MOV,
+		[SEM_MOVZX] = WALK_MOV,
+		[SEM_MOVSX] = WALK_MOVSX,
+		[SEM_ADD] = WALK_ADD,
+		[SEM_SUB] = WALK_SUB,
+		[SEM_CMP] = WALK_CMP,
+		[SEM_AND] = WALK_AND,
+		[SEM_TEST] = WALK_TEST,
+		[SEM_OR] = WALK_OR,
+		[SEM_XOR] = WALK_XOR,
+		[SEM_INC] = WALK_INC,
+		[SEM_DEC] = WALK_DEC,
+		[SEM_SHL] = WALK_SHL,
+		[SEM_SHR] = WALK_SHR,
+		[SEM_SAR] = WALK_SAR,
+		[SEM_LEA] = WALK_LEA,
+		[SEM_JMP] = WALK_NOTHING,
+		[SEM_JCC] = WALK_NOTHING,
+		[SEM_NOP] = WALK_NOTHING };
 	const enum walk_do w = s->op < sizeof what ? what[s->op] : WALK_EXECUTE;
 	const bool imm = s->flags & SEM_SRC_IMM, from_memory = s->flags & SEM_SRC_MEM;
 	const bool alone = w == WALK_INC || w == WALK_DEC, no_result = w == WALK_CMP || w == WALK_TEST;
@@ -173,7 +196,7 @@ static enum walk_do quick(const struct sem *s, int word_bytes)
 	return w;
 }
 
-/* An instruction makes flags anew, whatever they were. */
+/* True if the instruction makes all flags anew, whatever they were. */
 static bool makes_flags(const struct sem *s)
 {
 	return s->flags & SEM_FLAGS && !(s->op >= SEM_SHL && s->op <= SEM_SAR);	/* a shift by 0 makes none */
@@ -184,24 +207,62 @@ static bool reads_flags(const struct sem *s)
 	return s->op == SEM_SETCC || s->op == SEM_CMOV || s->op == SEM_ADC || s->op == SEM_SBB;
 }
 
-/* The same with memory as its source; quick() gives no other. */
+/* The same operation with memory as its source; quick() returns no other. */
 static enum walk_do from_operand(enum walk_do what)
 {
-	static const uint8_t load[WALK_WHATS] = { [WALK_MOV] = WALK_LOAD, [WALK_MOVSX] = WALK_LOAD_MOVSX, [WALK_ADD] = WALK_LOAD_ADD,
-		[WALK_SUB] = WALK_LOAD_SUB, [WALK_CMP] = WALK_LOAD_CMP, [WALK_AND] = WALK_LOAD_AND, [WALK_TEST] = WALK_LOAD_TEST,
-		[WALK_OR] = WALK_LOAD_OR, [WALK_XOR] = WALK_LOAD_XOR };
+	static const uint8_t load[WALK_WHATS] = { [WALK_MOV] = WALK_LOAD,
+		[WALK_MOVSX] = WALK_LOAD_MOVSX,
+		[WALK_ADD] = WALK_LOAD_ADD,
+		[WALK_SUB] = WALK_LOAD_SUB,
+		[WALK_CMP] = WALK_LOAD_CMP,
+		[WALK_AND] = WALK_LOAD_AND,
+		[WALK_TEST] = WALK_LOAD_TEST,
+		[WALK_OR] = WALK_LOAD_OR,
+		[WALK_XOR] = WALK_LOAD_XOR };
 	return load[what];
 }
 
-/* live: somebody may read the flags behind it. */
-static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes, bool live, struct walk_insn *out)
+/* The instruction's step, which is its only one: its word and its access, if the walk can tell where that is. */
+static void only_step(const struct iblock *b, const struct insn *in, const struct sem *s, const struct step *step,
+	struct walk_insn *w)
+{
+	w->word = (uint64_t)step | step->kind;
+	if (step->kind < STEP_LOAD)
+		return;
+	const unsigned k = (unsigned)step->slot - in->first_slot;
+	const struct st_slot *slot = &b->slot[step->slot];
+	unsigned same = 0;
+	if (step->slot == UOP_NO_SLOT || k >= in->slots)
+		w->word = 0;
+	for (unsigned j = 0; w->word && j < k; j++)	/* there are several: the general way says where each is */
+		same += slot[(int)j - (int)k].kind != ST_SLOT_REG;
+	const bool store = w->word && slot->kind == ST_SLOT_STORE;
+	if (w->word && (same || slot->kind == ST_SLOT_REG))
+		w->word = 0;
+	const unsigned operand = store ? SEM_STORES : SEM_LOADS | SEM_PREFETCH, stack = store ? SEM_PUSHES : SEM_POPS;
+	w->access = s->flags & operand ? WALK_AT_OPERAND : s->flags & stack ? WALK_AT_STACK : WALK_NO_ACCESS;
+	if (w->access == WALK_NO_ACCESS)
+		w->word = 0;
+}
+
+/* live: an instruction behind it may read the flags. */
+static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes,
+	bool live, struct walk_insn *out)
 {
 	const struct insn *in = &b->insn[i];
 	const struct sem *s = &sem[i];
 	const unsigned last = i + !!(in->flags & INSN_FUSES_NEXT);
-	const bool operand = s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH), from_memory = s->flags & SEM_SRC_MEM && s->op != SEM_LEA;
-	struct walk_insn w = { .base = WALK_ZERO_REG, .index = WALK_ZERO_REG, .src = WALK_ZERO_REG, .what = quick(s, word_bytes), .disp = (uint64_t)s->disp,
-		.bytes = s->size, .from = s->from, .last = (uint8_t)(last - i), .flags = live ? WALK_FLAGS : 0 };
+	const bool operand = s->flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH),
+		   from_memory = s->flags & SEM_SRC_MEM && s->op != SEM_LEA;
+	struct walk_insn w = { .base = WALK_ZERO_REG,
+		.index = WALK_ZERO_REG,
+		.src = WALK_ZERO_REG,
+		.what = quick(s, word_bytes),
+		.disp = (uint64_t)s->disp,
+		.bytes = s->size,
+		.from = s->from,
+		.last = (uint8_t)(last - i),
+		.flags = live ? WALK_FLAGS : 0 };
 
 	if (operand)
 		w.flags |= WALK_OPERAND;
@@ -245,7 +306,8 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		}
 		if (no_result && !live)
 			w.what = WALK_NOTHING;
-	} else if (s->op == SEM_OTHER && w.what == WALK_EXECUTE && !s->spoils && !(s->flags & (SEM_FLAGS | SEM_STORES | SEM_POPS | SEM_PUSHES))) {
+	} else if (s->op == SEM_OTHER && w.what == WALK_EXECUTE && !s->spoils &&
+		!(s->flags & (SEM_FLAGS | SEM_STORES | SEM_POPS | SEM_PUSHES))) {
 		w.what = WALK_NOTHING;
 	}
 	if (w.what == WALK_NOTHING && operand)
@@ -254,27 +316,9 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 	w.mask = ~UINT64_C(0) >> w.cut;
 	w.from_mask = ~UINT64_C(0) >> w.from_cut;
 
-	/* its step, if it has one alone */
-	if (step->insn == i && step->kind != STEP_GENERAL && step->kind != STEP_NOTHING && step[1].insn != i) {
-		w.word = (uint64_t)step | step->kind;
-		if (step->kind >= STEP_LOAD) {
-			const unsigned k = (unsigned)step->slot - in->first_slot;
-			const struct st_slot *slot = &b->slot[step->slot];
-			unsigned same = 0;
-			if (step->slot == UOP_NO_SLOT || k >= in->slots)
-				w.word = 0;
-			for (unsigned j = 0; w.word && j < k; j++)	/* several: the general way says where each is */
-				same += slot[(int)j - (int)k].kind != ST_SLOT_REG;
-			const bool store = w.word && slot->kind == ST_SLOT_STORE;
-			if (w.word && (same || slot->kind == ST_SLOT_REG))
-				w.word = 0;
-			w.access = store ? s->flags & SEM_STORES ? WALK_AT_OPERAND : s->flags & SEM_PUSHES ? WALK_AT_STACK : WALK_NO_ACCESS :
-				   s->flags & (SEM_LOADS | SEM_PREFETCH) ? WALK_AT_OPERAND : s->flags & SEM_POPS ? WALK_AT_STACK : WALK_NO_ACCESS;
-			if (w.access == WALK_NO_ACCESS)
-				w.word = 0;
-		}
-	}
-	/* an operand, or none, is what the walk counts on */
+	if (step->insn == i && step->kind != STEP_GENERAL && step->kind != STEP_NOTHING && step[1].insn != i)
+		only_step(b, in, s, step, &w);
+	/* the walk relies on this: it has an operand, or none */
 	if (!w.word || w.last || w.access == WALK_AT_STACK || (w.access == WALK_AT_OPERAND) != operand)
 		w.flags |= WALK_SEVERAL;
 	if (w.flags & WALK_BRANCH && w.word && w.access == WALK_NO_ACCESS && !operand && w.what != WALK_EXECUTE)
@@ -290,8 +334,9 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	unsigned branches = 1, at_branch = 0;
 	for (unsigned i = 0; i < b->insns; i++)
 		branches += !!(b->insn[i].flags & INSN_BRANCH);
-	const size_t bytes = sizeof(struct walk_block) + 64 + 2u * b->slots * sizeof(struct track) + WALK_REGS * sizeof(uint32_t) + branches * sizeof(struct walk_branch) +
-	                     (b->insns + 1u) * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t));
+	const size_t bytes = sizeof(struct walk_block) + 64 + 2u * b->slots * sizeof(struct track) +
+		WALK_REGS * sizeof(uint32_t) + branches * sizeof(struct walk_branch) +
+		(b->insns + 1u) * (sizeof(struct walk_insn) + sizeof(struct sem) + sizeof(uint16_t));
 	struct walk_block *w = plan ? aligned_alloc(64, (bytes + 63) & ~(size_t)63) : NULL;
 	if (!w)
 		return NULL;
@@ -314,7 +359,7 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 	const struct insn *last = &b->insn[b->insns - 1];
 	insn[b->insns] = (struct walk_insn){ .what = WALK_BEHIND, .disp = last->addr + last->len };
 	for (unsigned i = b->insns; i-- > 0;) {
-		live |= (b->insn[i].flags & INSN_BRANCH) != 0;	/* who knows what is there */
+		live |= (b->insn[i].flags & INSN_BRANCH) != 0;	/* what comes behind a branch may read them */
 		prepare(b, i, sem, plan->step + step[i], s->word_bytes, live, &insn[i]);
 		live = reads_flags(&sem[i]) || (live && !makes_flags(&sem[i]));
 	}
@@ -322,15 +367,20 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 		const struct insn *in = &b->insn[i];
 		insn[i].branch = (uint8_t)at_branch;
 		if (in->flags & INSN_BRANCH)
-			branch[at_branch++] = (struct walk_branch){ .addr = in->addr, .target = in->target, .flags = in->flags, .len = in->len };
+			branch[at_branch++] = (struct walk_branch){
+				.addr = in->addr, .target = in->target, .flags = in->flags, .len = in->len
+			};
 	}
 	branch[at_branch] = (struct walk_branch){ 0 };
-	*w = (struct walk_block){ .b = b, .insn = insn, .insns = b->insns, .branch = branch, .sem = sem, .step = step, .plan = plan, .track = track };
+	*w = (struct walk_block){ .b = b, .insn = insn, .insns = b->insns, .branch = branch, .sem = sem,
+		.step = step, .plan = plan, .track = track };
 	w->tracks = track_list(b, sem, s->word_bytes, track);
 	for (unsigned i = 0; i < b->insns; i++)
-		w->accesses |= sem[i].flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH) ? converge_bit(b->insn[i].addr) : 0;
+		w->accesses |=
+			sem[i].flags & (SEM_LOADS | SEM_STORES | SEM_PREFETCH) ? converge_bit(b->insn[i].addr) : 0;
 	for (unsigned i = 0; i < w->tracks; i++) {
-		const unsigned last = track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;
+		const unsigned last =
+			track[i].kind == TRACK_KNOWN && track[i].value > track[i].slot ? track[i].value : track[i].slot;
 		w->track_slots = last >= w->track_slots ? last + 1 : w->track_slots;
 		if (track[i].kind == TRACK_REG && track[i].bytes == 8) {
 			track[i].kind = TRACK_WORD;
@@ -345,13 +395,13 @@ struct walk_block *walk_block_of(struct walk_space *s, struct iblock *b)
 void walker_regs(struct walker *w, const struct st_regs *r)
 {
 	memcpy(w->reg, r->gpr, sizeof r->gpr);
-	w->reg[THUNK_OP] = 0;		/* COPY: the flags as they are */
+	w->reg[THUNK_OP] = 0;		/* VEX's COPY: the flags as they are */
 	w->reg[THUNK_DEP1] = r->flags;
 	w->reg[THUNK_DEP2] = w->reg[THUNK_NDEP] = 0;
 	w->known = (1u << WALK_REGS) - 1;
 }
 
-/* v: of the track's slot. */
+/* v: value of the track's slot. */
 static void track_one(struct walker *w, const struct track *t, uint64_t v, const uint64_t *slots, unsigned nslots)
 {
 	switch (t->kind) {
@@ -394,7 +444,8 @@ void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, uns
 		w->known = 0;
 		return;
 	}
-	if (__builtin_expect(nslots >= k->track_slots && !(k->track_regs & ~w->known) && k->apart, 1)) {	/* nothing is missing */
+	if (__builtin_expect(
+		    nslots >= k->track_slots && !(k->track_regs & ~w->known) && k->apart, 1)) { /* nothing is missing */
 		for (const struct track *t = k->memory, *end = t + k->memories; t < end; t++) {
 			const uint64_t at = slots[t->slot];
 			if (at == ST_NOT_DONE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Delivery and allocation of wrong-path slots that go the short way (slot.h).
  *
- * These slots do the same as frontend_slot and wrong_slot, but keep the positions of delivery and allocation in struct wrong_lead, which
- * the compiler holds in registers from slot to slot.  wrong_leave writes the positions back before anything else may read or change
- * them; wrong_enter reads them again.
+ * These slots do the same as frontend_slot and wrong_slot, but keep the positions of delivery and allocation in
+ * struct wrong_lead, which the compiler holds in registers from slot to slot.  wrong_leave writes the positions
+ * back before anything else may read or change them; wrong_enter reads them again.
  */
 #ifndef CORE_WRONG_LEAD_H
 #define CORE_WRONG_LEAD_H
@@ -36,7 +36,8 @@ static inline __attribute__((always_inline)) void wrong_leave(struct core *c, co
 }
 
 /* The front end comes to the instruction of step s, as in frontend_insn. */
-static inline __attribute__((always_inline)) void wrong_fetch(struct core *c, struct wrong_lead *l, const struct step *s)
+static inline __attribute__((always_inline)) void wrong_fetch(
+	struct core *c, struct wrong_lead *l, const struct step *s)
 {
 	const uint64_t offset = s->ip - c->fe.base;
 	if (UNLIKELY(offset > 63 || !(c->fe.mask >> offset & 1))) {
@@ -58,8 +59,8 @@ static inline __attribute__((always_inline)) uint64_t wrong_deliver(struct core 
 	return l->delivery;
 }
 
-/* Allocates a slot that was delivered at `fetch`, as wrong_slot.  *slot: its number in its cycle of allocation (rename.slot).  Returns
- * false if the branch resolves first. */
+/* Allocates a slot that was delivered at `fetch`, as wrong_slot.  *slot: its number in its cycle of allocation
+ * (rename.slot).  Returns false if the branch resolves first. */
 static inline __attribute__((always_inline)) bool
 wrong_allocate(struct core *c, struct wrong_lead *l, uint64_t fetch, uint64_t *alloc, uint32_t *slot, uint64_t *did)
 {
@@ -68,8 +69,9 @@ wrong_allocate(struct core *c, struct wrong_lead *l, uint64_t fetch, uint64_t *a
 	const uint32_t pos = l->pos + SLOT_STEP;
 	*slot = l->used;
 	*alloc = l->cycle;
-	bool waits = max64(max64(fetch + rn->frontend_latency, *slot_free(rn, pos - rn->rob_back)), rn->barrier) > *alloc ||
-	             pos - c->wrong.rn.pos > c->wrong.most_quick;
+	bool waits =
+		max64(max64(fetch + rn->frontend_latency, *slot_free(rn, pos - rn->rob_back)), rn->barrier) > *alloc ||
+		pos - c->wrong.rn.pos > c->wrong.most_quick;
 	if (LIKELY(!waits) && *alloc != sc->walk) {
 		waits = *alloc >= c->wrong.resolve || (uint16_t)sc->free < sc->group_room;
 		if (LIKELY(!waits)) {

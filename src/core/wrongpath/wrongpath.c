@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Execution of the wrong path, and how it is undone; what is modelled and left out: wrongpath.h.
  *
- * How: what the right path must find as it was is saved and put back; of the store queue, the buckets that stores changed; of the scheduler
- * the uops are counted that took an entry and have not gone.  Everything that could move the core's time to the resolve cycle or beyond
- * is asked first.
+ * How: what the right path must find as it was is saved and put back; of the store queue, the buckets that
+ * stores changed are logged; of the scheduler, the uops that took an entry and were not dispatched are counted.
+ * Everything that could move the core's time to the resolve cycle or beyond is checked first.
  */
 #include "core/wrongpath/wrongpath.h"
 #include "core/slot.h"
@@ -17,7 +17,7 @@ bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint6
 	return false;
 }
 
-/* The scheduler goes on to the cycle behind its next dispatch; false: that is not before the branch resolves. */
+/* The scheduler goes on to the cycle behind its next dispatch.  Returns false if the branch resolves first. */
 static bool next_dispatch(struct core *c)
 {
 	struct scheduler *s = &c->sc;
@@ -50,12 +50,14 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 	const uint64_t resolve = c->wrong.resolve, delivered = fetch + rn->frontend_latency, open = rn->cycle;
 	const uint32_t pos = rn->pos += SLOT_STEP;
 	if (pos - c->wrong.rn.pos > c->wrong.most_slots)
-		return WRONG_NEVER;	/* the rings' older entries are the right path's */
-	const uint64_t rob = pos - c->wrong.rn.pos > rn->rob_back ? resolve /* the wrong path's own */ : *slot_free(rn, pos - rn->rob_back);
+		return WRONG_NEVER;	/* older entries of the rings are the right path's */
+	const uint64_t rob = pos - c->wrong.rn.pos > rn->rob_back ? resolve /* it is the wrong path's own */ :
+		*slot_free(rn, pos - rn->rob_back);
 	uint64_t cycle = max64(max64(open, delivered), max64(rob, rn->barrier));
 	if (cycle >= resolve) {
-		uint64_t from = max64(max64(max64(open, rn->barrier), rn->bubble_floor), rob), end = min64(delivered, resolve);
-		if (from < end && from == open && rn->used) {	/* its first slots are taken */
+		uint64_t from = max64(max64(max64(open, rn->barrier), rn->bubble_floor), rob),
+			 end = min64(delivered, resolve);
+		if (from < end && from == open && rn->used) {	/* the cycle's first slots are taken */
 			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, from + 1, rn->width - rn->used);
 			from++;
 		}
@@ -100,7 +102,8 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 	return cycle;
 }
 
-uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
+uint64_t wrong_take_unit(
+	struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy)
 {
 	struct scheduler *s = &c->sc;
 	if (ready >= c->wrong.reach)
@@ -118,7 +121,7 @@ uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsig
 		s->used[at & (SCHED_WINDOW - 1)] &= (uint16_t)~(1u << port);
 		return wrong_waits(c, choice, port);
 	}
-	return at;	/* in the list of those far ahead: it goes, late */
+	return at;	/* it is in the list of those far ahead: it goes, late */
 }
 
 /* --- stores --- */
@@ -158,8 +161,8 @@ void wrong_log_store(struct core *c, uint64_t addr, uint32_t size)
 
 /* --- loads --- */
 
-uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
-                    uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch)
+uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size,
+	unsigned port, uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch)
 {
 	struct lsq *q = &c->q;
 	if (UNLIKELY(q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit))
@@ -168,10 +171,12 @@ uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t i
 	return *dispatch == WRONG_NEVER ? WRONG_NEVER : wrong_load_taken(c, ip, addr, size, *dispatch, vector, did);
 }
 
-uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did)
+uint64_t wrong_load_taken(
+	struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did)
 {
 	struct lsq *q = &c->q;
-	bool alias = false, clear = size <= SQ_INDEXED && q->tail - q->big >= q->sb_size && lsq_clear(q, addr, size, at);
+	bool alias = false,
+	     clear = size <= SQ_INDEXED && q->tail - q->big >= q->sb_size && lsq_clear(q, addr, size, at);
 	const uint32_t found = clear ? 0 : lsq_find(q, addr, size, at, &alias);
 	uint64_t go = at;
 	if (found) {
@@ -181,7 +186,8 @@ uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t s
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
 			return max64(at, s->data_ready) + q->forward_latency;
 		}
-		if ((int32_t)(found - 1 - c->wrong.stores) >= 0) {	/* waits for what will never be written */
+		/* it waits for a store that will never be written */
+		if ((int32_t)(found - 1 - c->wrong.stores) >= 0) {
 			*did |= SPMU_DID(FORWARD_BLOCKED);
 			return WRONG_NEVER;
 		}
@@ -210,27 +216,51 @@ static uint32_t reached(const struct core *c, uint64_t cycle)
 	return cycle < c->wrong.resolve ? (uint32_t)cycle - (uint32_t)c->e.base : UINT32_MAX;
 }
 
-void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
-                  uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete)
+void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
+	uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete)
 {
 	const uint32_t base = (uint32_t)c->e.base;
 	struct spmu_record *r = emit_uop(&c->e);
-	*r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = 3, .port = (uint8_t)port, .size = size, .ip = ip, .is = is, .did = did, .addr = addr,
-		.fetch = (uint32_t)fetch - base, .alloc = (uint32_t)alloc - base, .ready = reached(c, ready), .dispatch = reached(c, dispatch),
-		.complete = reached(c, complete), .retire = (uint32_t)c->wrong.resolve - base };
+	*r = (struct spmu_record){ .kind = SPMU_REC_UOP,
+		.cpl = 3,
+		.port = (uint8_t)port,
+		.size = size,
+		.ip = ip,
+		.is = is,
+		.did = did,
+		.addr = addr,
+		.fetch = (uint32_t)fetch - base,
+		.alloc = (uint32_t)alloc - base,
+		.ready = reached(c, ready),
+		.dispatch = reached(c, dispatch),
+		.complete = reached(c, complete),
+		.retire = (uint32_t)c->wrong.resolve - base };
 }
 
 /* --- slots too late to be dispatched --- */
 
-enum { LATE_WORDS = 3, LATE_LOAD = 4, LATE_STORE = 8, LATE_BRANCH = 16, LATE_COMPUTES = 32, LATE_ELIMINATED = 64, LATE_RENAME = 128 };
+enum {
+	LATE_WORDS = 3,
+	LATE_LOAD = 4,
+	LATE_STORE = 8,
+	LATE_BRANCH = 16,
+	LATE_COMPUTES = 32,
+	LATE_ELIMINATED = 64,
+	LATE_RENAME = 128
+};
 
-/* what: these bits of its kind, so that one copy of the code serves all kinds. */
-static inline __attribute__((always_inline)) bool late_slot(struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
+/* what: these bits, by the step's kind.  They are not constants, so that one copy of the code serves all kinds. */
+static inline __attribute__((always_inline)) bool late_slot(
+	struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
 {
 	const struct way way = { .wrong = true, .lead = true, .late = true, .quiet = true };
 	const struct shape is = {
-		.load = what & LATE_LOAD, .store = what & LATE_STORE, .branch = what & LATE_BRANCH, .computes = what & LATE_COMPUTES,
-		.renames = what & LATE_RENAME, .eliminated = what & LATE_ELIMINATED,
+		.load = what & LATE_LOAD,
+		.store = what & LATE_STORE,
+		.branch = what & LATE_BRANCH,
+		.computes = what & LATE_COMPUTES,
+		.renames = what & LATE_RENAME,
+		.eliminated = what & LATE_ELIMINATED,
 	};
 	const struct step *s = script_step(*w);
 	struct slot_begun x;
@@ -240,10 +270,18 @@ static inline __attribute__((always_inline)) bool late_slot(struct core *c, stru
 const uint64_t *wrong_late(struct core *c, const uint64_t *w)
 {
 	static const uint8_t of[SCRIPT_KIND + 1] = {
-		[STEP_ELIMINATED] = 1 | LATE_ELIMINATED, [STEP_RENAME] = 1 | LATE_RENAME, [STEP_COMPUTE] = 1, [STEP_COMPUTE_MORE] = 1,
-		[STEP_BRANCH] = 2 | LATE_BRANCH, [STEP_STORE] = 2 | LATE_STORE, [STEP_LOAD] = 2 | LATE_LOAD, [STEP_LOAD_MORE] = 2 | LATE_LOAD,
-		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_COMPUTES, [STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_COMPUTES,
-		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH, [STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH,
+		[STEP_ELIMINATED] = 1 | LATE_ELIMINATED,
+		[STEP_RENAME] = 1 | LATE_RENAME,
+		[STEP_COMPUTE] = 1,
+		[STEP_COMPUTE_MORE] = 1,
+		[STEP_BRANCH] = 2 | LATE_BRANCH,
+		[STEP_STORE] = 2 | LATE_STORE,
+		[STEP_LOAD] = 2 | LATE_LOAD,
+		[STEP_LOAD_MORE] = 2 | LATE_LOAD,
+		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_COMPUTES,
+		[STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_COMPUTES,
+		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH,
+		[STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH,
 	};
 	struct wrong_lead l;
 	wrong_enter(c, &l);
@@ -270,14 +308,15 @@ const uint64_t *wrong_late(struct core *c, const uint64_t *w)
 
 /* --- there and back --- */
 
-/* Of unknown size to the compiler, which else copies some hundred bytes in the host's slow way for thousands. */
+/* Hides the size from the compiler, which else copies thousands of bytes in a way that is slow on the host for
+ * more than some hundred. */
 static __attribute__((noinline)) void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 }
 
-/* What of these a wrong path changes and the right path must find again: hints where windows are in the uop cache are proved at each use; constants are
- * added to general registers alone. */
+/* How much of these a wrong path changes so that the right path must find it as it was: the hints where windows
+ * are in the uop cache are verified at each use; constants are added to general registers alone. */
 enum { FRONTEND_KEPT = offsetof(struct frontend, dsb_hint), ELIMINATE_KEPT = offsetof(struct eliminate, sum[REG_VEC]) };
 
 static void begin(struct core *c)
@@ -306,7 +345,9 @@ static void begin(struct core *c)
 		x->old = c->old;
 	x->walks = c->config.wrong_path_walks;
 	x->tlb = c->config.wrong_path_tlb;
-	x->most_slots = (SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) * SLOT_STEP;
+	x->most_slots =
+		(SLOT_RING - (c->config.rob_size > c->config.idq_size ? c->config.rob_size : c->config.idq_size)) *
+		SLOT_STEP;
 	x->most_quick = x->most_slots < rn->rob_back ? x->most_slots : rn->rob_back;
 	x->most_loads = LOAD_RING - c->config.load_buffer_size - (LOAD_RING - c->config.load_buffer_size) / 8;
 	x->reach = min64(x->resolve, c->sc.walk + SCHED_REACH);
@@ -363,7 +404,7 @@ static void undo(struct core *c)
 void core_wrong_path(struct core *c, const uint64_t *w)
 {
 	begin(c);
-	c->wrong.on = true;	/* machine clears wait until it is over */
+	c->wrong.on = true;	/* machine clears wait until the wrong path is over */
 	if (!c->wrong.tlb)
 		memsys_keep_tlb(c->mem, true);
 	c->wrong_steps(c, w + 1);

@@ -1,57 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The wrong path, second half: the core executes what was walked (walker.h) until the branch resolves, then forgets it.
+ * The wrong path, second half: the core executes what was walked (walker.h) until the branch resolves, then
+ * forgets it.
  *
- * Models: its slots go the very way of others (step.h, core.c's run_insn, with `wrong`): front end, allocation, ports, caches, TLB, prefetchers,
- * with their stalls; it ends with the slot that would be allocated at the branch's resolve cycle or later.  A uop that would be
- * dispatched then or later takes no port and makes no access; it keeps its scheduler entry until then.  Stores enter the store queue
- * and forward, and are never written.  At the resolve cycle all entries are free, registers are ready as they were behind the branch,
- * and fetch is redirected.  Caches, TLB, prefetchers, uop cache, trace cache, and ports up to that cycle keep what happened.
- * Records say squashed: no RETIRED, `retire` the resolve cycle, stages that were not reached UINT32_MAX.
- * Leaves out: what is fetched and not allocated until then leaves no trace, nor is it waited for; memory-order clears and the training of
- * the disambiguation, L1D banks, loads that become the stored register, pieces of registers (partial_regs.h), of the wrong path.
+ * Models: its slots go through the same stages as others (slot.h, general.c, with way.wrong): front end,
+ * allocation, ports, caches, TLB, prefetchers, with their stalls.  It ends with the slot that would be
+ * allocated when the branch resolves, or later.  A uop that would be dispatched then or later takes no port and
+ * makes no access; it keeps its scheduler entry until then.  Stores enter the store queue and give loads their
+ * data, and are never written.  When the branch resolves all entries are free, registers are ready as they were
+ * behind the branch, and fetch is redirected.  Caches, TLB, prefetchers, uop cache, trace cache, and ports up
+ * to that cycle keep what happened.
+ * Records show squashed uops: no RETIRED, `retire` is the cycle in which the branch resolves, stages that were
+ * not reached are UINT32_MAX.
+ * Leaves out: what is fetched and not allocated by then leaves no trace, and nothing waits for it; for wrong
+ * paths also memory-order clears and the training of the disambiguation, L1D banks, loads that become the
+ * stored register, and pieces of registers (partial_regs.h).
  */
 #ifndef CORE_WRONGPATH_H
 #define CORE_WRONGPATH_H
 #include "core/backend/lsq.h"
 #include "core/backend/rename.h"
 
-#define WRONG_NEVER (UINT64_C(1) << 62)	/* a cycle; added to, it stays one */
+#define WRONG_NEVER (UINT64_C(1) << 62)	/* a cycle beyond all others; cycles may be added to it */
 
-/* As wrong_slot, where something is to be waited for. */
+/* As wrong_slot, for a slot that has to wait. */
 uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did);
-/* A uop of a slot allocated at `from` has to wait until `until`; false: that is too late. */
+/* A uop of a slot allocated at `from` has to wait until `until`; returns false if the branch resolves first. */
 bool wrong_may_wait(struct core *c, unsigned run, enum spmu_signal signal, uint64_t from, uint64_t until);
 uint64_t wrong_store_room(struct core *c);
 uint64_t wrong_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
-/* Before lsq_store. */
+/* Notes what the store will change in the store queue; called before lsq_store. */
 void wrong_log_store(struct core *c, uint64_t addr, uint32_t size);
-/* As lsq_load; *dispatch WRONG_NEVER: it does not go. */
-uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
-                    uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch);
-/* The same, dispatched at `at`. */
-uint64_t wrong_load_taken(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did);
-uint64_t wrong_take_unit(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
-/* The rest of a wrong path of which no records are wanted but of branches, from the step at w on: nothing of it is allocated early enough to be
- * dispatched.  Returns the word where it ended. */
+/* As lsq_load; *dispatch WRONG_NEVER: the load is not dispatched. */
+uint64_t wrong_load(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size,
+	unsigned port, uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch);
+/* The same for a load that was dispatched at `at`. */
+uint64_t wrong_load_taken(
+	struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint64_t at, bool vector, uint64_t *did);
+uint64_t wrong_take_unit(
+	struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
+/* The rest of a wrong path, if only records of branches are wanted, from the step at w on: none of it is
+ * allocated early enough to be dispatched.  Returns the word at which it ended. */
 const uint64_t *wrong_late(struct core *c, const uint64_t *w);
-/* If wrong_wanted. */
-void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr, uint64_t fetch,
-                  uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete);
+/* Writes a record; called if wrong_wanted is true. */
+void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint32_t size, uint64_t did, uint64_t addr,
+	uint64_t fetch, uint64_t alloc, uint64_t ready, uint64_t dispatch, uint64_t complete);
 
 static inline bool wrong_wanted(const struct core *c, uint64_t is, uint64_t did)
 {
 	return (is & c->e.wanted_is) | (did & c->e.wanted_did);
 }
 
-/* Allocates a slot that was delivered at `fetch`; WRONG_NEVER: not before the branch resolves. */
+/* Allocates a slot that was delivered at `fetch`.  Returns the cycle, WRONG_NEVER if the branch resolves first. */
 static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c, uint64_t fetch, uint64_t *did)
 {
 	struct rename *rn = &c->rn;
 	const uint64_t cycle = rn->cycle;
 	const uint32_t pos = rn->pos + SLOT_STEP;
 	const uint64_t rob = *slot_free(rn, pos - rn->rob_back);
-	if (UNLIKELY(max64(max64(fetch + rn->frontend_latency, rob), rn->barrier) > cycle || cycle >= c->wrong.resolve ||
-	             (uint16_t)c->sc.free < c->sc.group_room || pos - c->wrong.rn.pos > c->wrong.most_quick))
+	if (UNLIKELY(max64(max64(fetch + rn->frontend_latency, rob), rn->barrier) > cycle ||
+		    cycle >= c->wrong.resolve || (uint16_t)c->sc.free < c->sc.group_room ||
+		    pos - c->wrong.rn.pos > c->wrong.most_quick))
 		return wrong_slot_waits(c, fetch, did);
 	if (cycle != c->sc.walk) {
 		scheduler_advance(&c->sc, cycle);
@@ -69,22 +77,25 @@ static inline __attribute__((always_inline)) uint64_t wrong_slot(struct core *c,
 	return cycle;
 }
 
-/* A load can be told apart from those of the right path; else it does not come any more. */
+/* True while the load ring has room without overwriting right-path entries; otherwise the wrong path ends. */
 static inline bool wrong_load_room(const struct core *c)
 {
 	return c->rn.loads - c->wrong.rn.loads < c->wrong.most_loads;
 }
 
-/* The uop, which has a port, waits in the scheduler until it is thrown away. */
-static inline __attribute__((always_inline)) uint64_t wrong_waits(struct core *c, const struct port_choice *choice, unsigned port)
+/* The uop, which has a port, waits in the scheduler until it is squashed. */
+static inline __attribute__((always_inline)) uint64_t wrong_waits(
+	struct core *c, const struct port_choice *choice, unsigned port)
 {
 	c->wrong.waiting[port]++;
 	c->wrong.entries += choice->entry;
 	return WRONG_NEVER;
 }
 
-/* Dispatch of a uop that was entered at its port.  One that is ready beyond the scheduler's window waits. */
-static inline __attribute__((always_inline)) uint64_t wrong_take(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
+/* Dispatches a uop that has entered the scheduler at its port.  A uop that is ready only beyond the scheduler's
+ * window waits. */
+static inline __attribute__((always_inline)) uint64_t wrong_take(
+	struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
 	struct scheduler *s = &c->sc;
 	if (ready >= c->wrong.reach)
@@ -100,25 +111,29 @@ static inline __attribute__((always_inline)) uint64_t wrong_take(struct core *c,
 	return ready;
 }
 
-/* The same; it may have none. */
+/* The same; the uop may have no port. */
 static inline uint64_t wrong_take_any(struct core *c, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
-	return LIKELY(port < SCHED_PORTS) ? wrong_take(c, choice, port, ready) : ready < c->wrong.resolve ? ready : WRONG_NEVER;
+	return LIKELY(port < SCHED_PORTS) ? wrong_take(c, choice, port, ready) :
+		ready < c->wrong.resolve ? ready : WRONG_NEVER;
 }
 
-/* False: the load's page would have to be looked for in the page tables, and that waits until the branch resolves. */
+/* Returns false if the load needs a page walk, and page walks wait until the branch resolves
+ * (wrong_path.walks). */
 static inline bool wrong_translated(const struct core *c, uint64_t addr, uint32_t size)
 {
-	return LIKELY(c->wrong.walks) || (memsys_translated(c->mem, addr) && memsys_translated(c->mem, addr + size - (size > 0)));
+	return LIKELY(c->wrong.walks) ||
+		(memsys_translated(c->mem, addr) && memsys_translated(c->mem, addr + size - (size > 0)));
 }
 
 /* As lsq_load_quick. */
-static inline __attribute__((always_inline)) uint64_t
-wrong_load_quick(struct core *c, const struct port_choice *choice, uint64_t ip, uint64_t addr, uint32_t size, unsigned port,
-                 uint64_t ready, bool vector, uint64_t *did, uint64_t *dispatch)
+static inline __attribute__((always_inline)) uint64_t wrong_load_quick(struct core *c, const struct port_choice *choice,
+	uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector, uint64_t *did,
+	uint64_t *dispatch)
 {
 	struct lsq *q = &c->q;
-	if (UNLIKELY((q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit) || size > SQ_INDEXED || q->tail - q->big < q->sb_size))
+	if (UNLIKELY((q->addr_known > ready && q->mdp[ip & (MDP_ENTRIES - 1)] < q->mdp_limit) || size > SQ_INDEXED ||
+		    q->tail - q->big < q->sb_size))
 		return wrong_load(c, choice, ip, addr, size, port, ready, vector, did, dispatch);
 	const uint64_t at = *dispatch = wrong_take(c, choice, port, ready);
 	if (at == WRONG_NEVER)
@@ -133,8 +148,8 @@ wrong_load_quick(struct core *c, const struct port_choice *choice, uint64_t ip, 
 	return max64(r.ready, at + 1);
 }
 
-/* The slot being allocated holds its entries until the branch resolves; that of the reorder buffer nobody looks at (most_quick).
- * first: number of its first load. */
+/* The slot's loads, from number `first` on, hold their entries until the branch resolves.  Its reorder-buffer
+ * entry is never looked at (most_quick). */
 static inline void wrong_slot_done(struct core *c, uint32_t first)
 {
 	struct rename *rn = &c->rn;

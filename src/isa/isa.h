@@ -54,7 +54,7 @@ enum uop_kind {
 	UOP_STORE_ADDR,
 	UOP_STORE_DATA,
 	UOP_BRANCH,     /* port, latency; ends a basic block */
-	UOP_ELIMINATED, /* done at rename: the destination becomes a copy of src[0] (or is ready, if there is none).
+	UOP_ELIMINATED,	/* done at rename: the destination becomes a copy of src[0] (or is ready, if there is none).
 				 * With ports: executes on these, with its latency, when rename cannot eliminate it
 				 * (core/backend/eliminate.h) */
 	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
@@ -86,9 +86,9 @@ struct uop {			/* 40 bytes */
 	uint16_t slot;		/* index of its memory slot in the block's record (for an integer divider's uop: of its
 				 * ST_SLOT_DIVIDED); UOP_NO_SLOT if none */
 	uint16_t size;		/* bytes it accesses */
-	uint16_t pieces; /* how many memory slots this access takes, from `slot` on (register slots among them do not
-				 * count): the tracer may have seen it in pieces, of which a masked move may leave any
-				 * ST_NOT_DONE.  0: no slot */
+	/* how many memory slots this access takes, from `slot` on (register slots among them do not count): the
+	 * tracer may have seen it in pieces, of which a masked move may leave any ST_NOT_DONE.  0: no slot */
+	uint16_t pieces;
 	union {			/* meaning depends on the kind */
 		int16_t constant;	/* UOP_ELIMINATED: what is added to src[0] */
 		/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
@@ -204,14 +204,16 @@ struct isa_options {
 	bool moves_limited;	/* rename may fail to eliminate a move: its uop has ports */
 	uint32_t constants;	/* rename adds constants of less than this; 0: none */
 	bool domains, fp_adder;	/* uops name the home of their vector operands; FP additions have a home of their own */
-	uint16_t slow_ports, slow_latency; /* computations that go only to these ports and have at least this latency
-						 * have DOMAIN_SLOW; slow_ports 0: none */
+	/* computations that go only to these ports and have at least this latency have DOMAIN_SLOW; slow_ports 0:
+	 * none */
+	uint16_t slow_ports, slow_latency;
 	bool renamed_loads, banked_loads;	/* loads have LOAD_RENAMES, LOAD_BANKS */
 	bool renamed_by_address;	/* and loads and stores the registers of their address: LOAD_BASE, LOAD_INDEX */
 	bool nops_share;	/* a NOP shares the slot of the instruction before it */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
-	uint16_t flags_ports; /* ports of the uop that merges CF and the other flags for an instruction that reads both
-				 * when two instructions wrote them; 0: there is no such uop */
+	/* ports of the uop that merges CF and the other flags for an instruction that reads both when two
+	 * instructions wrote them; 0: there is no such uop */
+	uint16_t flags_ports;
 	/* a write of 8 bits does not read the rest of the register (core/backend/partial_regs.h) */
 	bool bytes;
 	bool laminated;		/* what rename splits is one slot in the decoders and the uop cache */

@@ -166,6 +166,18 @@ static unsigned width_of_bits(unsigned bits)
 	}
 }
 
+/* Bits of a vector register; 0: it is another kind of register. */
+static unsigned register_bits(ZydisRegisterClass c)
+{
+	switch (c) {
+	case ZYDIS_REGCLASS_MMX: return 64;
+	case ZYDIS_REGCLASS_XMM: return 128;
+	case ZYDIS_REGCLASS_YMM: return 256;
+	case ZYDIS_REGCLASS_ZMM: return 512;
+	default: return 0;
+	}
+}
+
 /* The width of the widest vector register; for x87 that of the memory operand; otherwise the operand size. */
 static unsigned width(enum isa_class cls, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
 {
@@ -173,11 +185,7 @@ static unsigned width(enum isa_class cls, const ZydisDecodedInstruction *zi, con
 	for (unsigned i = 0; i < zi->operand_count; i++) {
 		if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER) {
 			ZydisRegisterClass c = ZydisRegisterGetClass(op[i].reg.value);
-			unsigned w = c == ZYDIS_REGCLASS_MMX ? 64
-				: c == ZYDIS_REGCLASS_XMM    ? 128
-				: c == ZYDIS_REGCLASS_YMM    ? 256
-				: c == ZYDIS_REGCLASS_ZMM    ? 512
-							     : 0;
+			unsigned w = register_bits(c);
 			vec = w > vec ? w : vec;
 		} else if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && (isa_classes[cls].is & SPMU_IS(X87))) {
 			return width_of_bits(op[i].size);

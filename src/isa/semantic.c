@@ -148,32 +148,23 @@ static void operands(const struct isa *isa, const ZydisDecodedInstruction *zi, c
 static void special(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op, int word_bytes, struct sem *s)
 {
 	const unsigned n = zi->operand_count_visible;
-	const bool immediate = n && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE,
-		   mem = n && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
 	const bool word = zi->operand_width == word_bytes * 8;
 	switch (s->op) {
 	case SEM_PUSH:	/* its operand is the source */
 		s->src = s->dst;
-		s->flags = (uint16_t)((s->flags & ~SEM_DST_MEM) | SEM_PUSHES |
-			(immediate            ? SEM_SRC_IMM
-					: mem ? SEM_SRC_MEM
-					      : 0));
+		s->flags = (uint16_t)((s->flags & ~SEM_DST_MEM) | SEM_PUSHES);
+		if (n && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			s->flags |= SEM_SRC_IMM;
+		else if (n && op[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			s->flags |= SEM_SRC_MEM;
 		s->size = (uint8_t)word_bytes;
 		break;
-	case SEM_POP:
+	case SEM_POP: case SEM_LEAVE:
 		s->flags |= SEM_POPS;
 		s->size = (uint8_t)word_bytes;
 		break;
-	case SEM_LEAVE:
-		s->flags |= SEM_POPS;
-		s->size = (uint8_t)word_bytes;
-		break;
-	case SEM_CALL:
-		s->flags |= SEM_PUSHES;
-		s->size = (uint8_t)word_bytes;
-		return;
-	case SEM_RET:
-		s->flags |= SEM_POPS;
+	case SEM_CALL: case SEM_RET:
+		s->flags |= s->op == SEM_CALL ? SEM_PUSHES : SEM_POPS;
 		s->size = (uint8_t)word_bytes;
 		return;
 	case SEM_CDQ: case SEM_CDQE:
@@ -182,8 +173,6 @@ static void special(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand
 	case SEM_IMUL:
 		if (n < 2)	/* has two result registers */
 			other(s);
-		return;
-	case SEM_SHL: case SEM_SHR: case SEM_SAR: case SEM_JMP: case SEM_JCC: case SEM_NOP:
 		return;
 	default:
 		return;

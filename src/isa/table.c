@@ -299,6 +299,18 @@ static int parse_key(struct parser *p, char *key, unsigned *cls, unsigned *width
 	return 0;
 }
 
+/* Sets *out to the index of `value` among the names; `list` names them for the message. */
+static int choose(struct parser *p, const char *key, const char *value, const char *const *names, uint8_t count,
+		  const char *list, uint8_t *out)
+{
+	for (uint8_t i = 0; i < count; i++)
+		if (!strcmp(value, names[i])) {
+			*out = i;
+			return 0;
+		}
+	return FAIL(p, "%s is %s", key, list);
+}
+
 static int parse_setting(struct parser *p, const char *key, const char *value)
 {
 	struct isa *isa = p->isa;
@@ -314,12 +326,7 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 	}
 	if (!strcmp(key, "@unlaminate")) {
 		static const char *const names[] = { "none", "nondestructive", "all" };
-		for (uint8_t i = 0; i < 3; i++)
-			if (!strcmp(value, names[i])) {
-				isa->unlaminate = i;
-				return 0;
-			}
-		return FAIL(p, "@unlaminate is none, nondestructive or all");
+		return choose(p, key, value, names, 3, "none, nondestructive or all", &isa->unlaminate);
 	}
 	if (!strcmp(key, "@microfusion")) {
 		isa->no_microfusion = !strcmp(value, "no");
@@ -331,21 +338,11 @@ static int parse_setting(struct parser *p, const char *key, const char *value)
 	}
 	if (!strcmp(key, "@idioms")) {
 		static const char *const names[] = { "all", "none", "integer", "narrow" };
-		for (uint8_t i = 0; i < 4; i++)
-			if (!strcmp(value, names[i])) {
-				isa->idioms = i;
-				return 0;
-			}
-		return FAIL(p, "@idioms is all, none, integer or narrow");
+		return choose(p, key, value, names, 4, "all, none, integer or narrow", &isa->idioms);
 	}
 	if (!strcmp(key, "@macrofusion")) {
 		static const char *const names[] = { "all", "none", "cmp-test-32" };
-		for (uint8_t i = 0; i < 3; i++)
-			if (!strcmp(value, names[i])) {
-				isa->macrofusion = i;
-				return 0;
-			}
-		return FAIL(p, "@macrofusion is all, none or cmp-test-32");
+		return choose(p, key, value, names, 3, "all, none or cmp-test-32", &isa->macrofusion);
 	}
 	return FAIL(p, "unknown setting \"%.40s\"", key);
 }

@@ -515,22 +515,15 @@ int native_machine_reset(struct native_machine *m, struct err *err)
 	return rc;
 }
 
-void native_machine_leave(struct native_machine *m)
-{
-	if (!m)
-		return;
-	close(m->alive);
-	close(m->journal);
-	free(m);
-}
-
 int native_machine_close(struct native_machine *m, struct err *err)
 {
 	if (!m)
 		return 0;
 	int rc = native_machine_reset(m, err);
 	pid_t pid = m->guard;
-	native_machine_leave(m);
+	close(m->alive);
+	close(m->journal);
+	free(m);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) ;
 	return rc;
 }

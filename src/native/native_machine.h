@@ -32,8 +32,6 @@ const char *native_machine_tasks(const struct native_machine *m);
 int  native_machine_reset(struct native_machine *m, struct err *err);
 /* Restores everything, ends the guard and releases the lock.  m may be NULL. */
 int  native_machine_close(struct native_machine *m, struct err *err);
-/* For a child that becomes another program: releases guard, journal and lock without changing anything. */
-void native_machine_leave(struct native_machine *m);
 /* Restores what a softpmu left that was killed together with its guard.  *left: how many values; 0 if there is no
  * journal. */
 int  native_machine_restore(const char *root, unsigned *left, struct err *err);

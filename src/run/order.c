@@ -26,7 +26,9 @@ static enum op head_kind(const struct order_queue *q)
 	return (enum op)(*head(q) >> 56);
 }
 
-bool order_done(const struct rthread *of, uint64_t number)
+/* True if that block of the thread is done.  The operations OP_NEED and OP_WAIT (engine.h), which wait for one,
+ * have the thread and the number as their third and fourth word. */
+static bool is_done(const struct rthread *of, uint64_t number)
 {
 	return !of->queue.when || of->queue.done >= number;
 }
@@ -146,7 +148,7 @@ static bool ready(const struct rthread *t, uint64_t *at)
 	*at = q->ready_at;
 	if (head_kind(q) == OP_WAIT || head_kind(q) == OP_NEED) {
 		const struct rthread *of = (const struct rthread *)head(q)[2];
-		if (!order_done(of, head(q)[3]))
+		if (!is_done(of, head(q)[3]))
 			return false;
 		uint64_t when = order_when(of, head(q)[3]);
 		if (when > *at)
@@ -265,10 +267,10 @@ static bool may_run(struct order *o, struct rthread *t)
 	const uint64_t *op = head(q), number = q->word[q->head], turn = q->word[q->head + 1];
 	switch ((enum op)(*op >> 56)) {
 	case OP_NEED:
-		return order_done((const struct rthread *)op[2], op[3]);
+		return is_done((const struct rthread *)op[2], op[3]);
 	case OP_WAIT: {
 		const struct rthread *of = (const struct rthread *)op[2];
-		bool done = order_done(of, op[3]);
+		bool done = is_done(of, op[3]);
 		if (!o->cpus)
 			return done;
 		if (done && order_when(of, op[3]) <= core_now(t->on))
@@ -292,7 +294,7 @@ static unsigned running_beside(const struct order *o, const struct rthread *t)
 		if (other == t || other->seat / o->smt != t->seat / o->smt || empty(&other->queue))
 			continue;
 		const uint64_t *op = head(&other->queue);
-		n += head_kind(&other->queue) != OP_WAIT || order_done((const struct rthread *)op[2], op[3]);
+		n += head_kind(&other->queue) != OP_WAIT || is_done((const struct rthread *)op[2], op[3]);
 	}
 	return n;
 }
@@ -366,7 +368,7 @@ static bool somebody_waits_for(const struct order *o, const struct rthread *t)
 			continue;
 		const uint64_t *op = head(q);
 		enum op kind = (enum op)(*op >> 56);
-		if (((kind == OP_NEED || kind == OP_WAIT) && op[2] == (uint64_t)t && order_done(t, op[3])) ||
+		if (((kind == OP_NEED || kind == OP_WAIT) && op[2] == (uint64_t)t && is_done(t, op[3])) ||
 		    (q->word[q->head + 1] & 3) != ORDER_FREE)
 			return true;
 	}

@@ -97,10 +97,7 @@ void order_release(struct order *o);
 /* Finds a processor for a thread that has none and nothing queued. */
 void order_seat(struct order *o, struct rthread *t);
 
-/* True if that block of the thread is done.  The operations OP_NEED and OP_WAIT (engine.h), which wait for one,
- * have the thread and the number as their third and fourth word. */
-bool order_done(const struct rthread *of, uint64_t number);
-/* When it was done, if that is still known; else 0. */
+/* When block `number` of the thread was done, if that is still known; else 0. */
 uint64_t order_when(const struct rthread *of, uint64_t number);
 /* Records that a block of the thread was done. */
 void order_ran(struct rthread *t);

@@ -67,7 +67,8 @@ static int failed(struct profile_store *s, struct err *err)
 
 static int damaged(struct profile_store *s, struct err *err)
 {
-	return err_set(err, ERR_INPUT, "%s: is damaged: a profile in it has content that softpmu does not write", s->path);
+	return err_set(err, ERR_INPUT,
+		"%s: is damaged: a profile in it has content that softpmu does not write", s->path);
 }
 
 static int run(struct profile_store *s, const char *sql, struct err *err)

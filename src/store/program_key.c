@@ -12,7 +12,7 @@
 
 static const char by_id[] = "build-id:", by_hash[] = "fnv1a:";
 
-void program_key_build_id(const uint8_t *id, unsigned bytes, char key[PROGRAM_KEY_CHARS])
+static void build_id_key(const uint8_t *id, unsigned bytes, char key[PROGRAM_KEY_CHARS])
 {
 	int at = snprintf(key, PROGRAM_KEY_CHARS, "%s", by_id);
 	for (unsigned i = 0; i < bytes && i < SYMBOLS_BUILD_ID_BYTES; i++)
@@ -57,7 +57,7 @@ int program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
 	unsigned n = symbols_build_id(path, id);
 	if (!n)
 		return hash_file(path, key, err);
-	program_key_build_id(id, n, key);
+	build_id_key(id, n, key);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static bool look(const struct stream_span *span, char *key, char *path, size_t b
 			snprintf(path, bytes, "%.*s", (int)(size - sizeof *p), (const char *)(p + 1));
 		if (kind == ST_MAP && size > sizeof *m && m->build_id_bytes && *path &&
 		    strlen(path) < size - sizeof *m && !strncmp(path, (const char *)(m + 1), size - sizeof *m)) {
-			program_key_build_id(m->build_id, m->build_id_bytes, key);
+			build_id_key(m->build_id, m->build_id_bytes, key);
 			return true;
 		}
 		at += size / 8;

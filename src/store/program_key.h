@@ -13,8 +13,6 @@
 enum { PROGRAM_KEY_CHARS = 64 };
 /* Writes "build-id:HEX" or "fnv1a:HEX" for the file. */
 int  program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err);
-/* The same, from the bytes of a build-id. */
-void program_key_build_id(const uint8_t *id, unsigned bytes, char key[PROGRAM_KEY_CHARS]);
 /* True if the key is a hash: the program has no build-id. */
 bool program_key_hashed(const char *key);
 /* The key of the first process of a recorded stream (stream.h); path: where the program was.  A program without a

@@ -129,8 +129,9 @@ struct st_process {
 	uint8_t  is_exec;	/* 1: this process image replaces the previous one */
 	uint8_t  pad[5];
 	uint64_t entry;		/* first instruction of the guest */
-	uint32_t path_bytes, argv_bytes; /* lengths of the NUL-terminated strings that follow: the program's path,
-						 * then argv joined by NUL; padded to 8 */
+	/* lengths of the NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded
+	 * to 8 */
+	uint32_t path_bytes, argv_bytes;
 };
 enum { ST_PROT_R = 1, ST_PROT_W = 2, ST_PROT_X = 4 };
 struct st_map {

@@ -217,7 +217,8 @@ static bool unknown_run(struct live *l, int signo)
 	return found;
 }
 
-/* Looks who died, then who is new.  In this order, a process that announces itself and dies at once is still read. */
+/* Looks which processes died, then which are new.  In this order, a process that announces itself and dies at once is
+ * still read. */
 static int look_around(struct live *l, struct err *err)
 {
 	struct st_announce a;

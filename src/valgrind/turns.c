@@ -19,9 +19,9 @@
  * and it takes a waiting thread out of its futex call until a busy host gives that thread a processor; a waker
  * finds nobody there meanwhile.  So such signals stay blocked in system calls, too.
  *
- * Left out: what does depend on the host: time, other processes, slow files.  A thread that these wake comes back
- * when it comes back.  Without /proc a thread in a system call counts as asleep at once.  After SETTLE_TRIES looks
- * the others no longer wait for a thread.
+ * Left out: what does depend on the host: time, other processes, slow files; a thread that these wake comes back at
+ * a moment that the host decides.  Without /proc a thread in a system call counts as asleep at once.  After
+ * SETTLE_TRIES looks the others no longer wait for a thread.
  */
 #include "tracer.h"
 #include "core_private.h"

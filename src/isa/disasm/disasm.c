@@ -42,7 +42,7 @@ void disasm_address(const struct disasm *d, uint64_t addr, struct text *t)
 
 /* ---- the encoding ---- */
 
-int disasm_last_prefix(const struct disasm *d, const uint8_t *values, unsigned n)
+static int last_prefix(const struct disasm *d, const uint8_t *values, unsigned n)
 {
 	for (int i = d->prefixes - 1; i >= 0; i--)
 		for (unsigned k = 0; k < n; k++)
@@ -55,7 +55,7 @@ int disasm_segment_prefix(const struct disasm *d)
 {
 	static const uint8_t segments[] = { 0x64, 0x65, 0x2e, 0x36, 0x3e, 0x26 };
 	/* In 64-bit mode only FS and GS have an effect. */
-	return disasm_last_prefix(d, segments, d->wide ? 2 : 6);
+	return last_prefix(d, segments, d->wide ? 2 : 6);
 }
 
 bool disasm_is_gpr(ZydisRegister r)
@@ -64,7 +64,7 @@ bool disasm_is_gpr(ZydisRegister r)
 	return c >= ZYDIS_REGCLASS_GPR8 && c <= ZYDIS_REGCLASS_GPR64;
 }
 
-bool disasm_is_vector(ZydisRegister r)
+static bool is_vector(ZydisRegister r)
 {
 	ZydisRegisterClass c = ZydisRegisterGetClass(r);
 	return c == ZYDIS_REGCLASS_MMX || c == ZYDIS_REGCLASS_XMM || c == ZYDIS_REGCLASS_YMM || c == ZYDIS_REGCLASS_ZMM;
@@ -113,10 +113,10 @@ static bool is_string(ZydisMnemonic m)
 /* ---- prefixes ---- */
 
 /* Operands in vector registers: their width is the mnemonic's, not the prefixes'. */
-bool disasm_has_vector(const struct disasm *d)
+static bool has_vector(const struct disasm *d)
 {
 	for (unsigned i = 0; i < d->zi.operand_count_visible; i++)
-		if (d->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && disasm_is_vector(d->op[i].reg.value))
+		if (d->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && is_vector(d->op[i].reg.value))
 			return true;
 	return false;
 }
@@ -168,14 +168,14 @@ static bool integer_width(const struct disasm *d, unsigned bits)
 		return false;
 	if (d->flags & N_WIDTH)
 		return d->zi.operand_width == bits;
-	if (d->flags & N_GPR || (disasm_has_vector(d) && bits == 64)) {
+	if (d->flags & N_GPR || (has_vector(d) && bits == 64)) {
 		for (unsigned i = 0; i < d->zi.operand_count_visible; i++)
 			if ((d->op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && d->flags & N_GPR) ||
 			    (d->op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && disasm_is_gpr(d->op[i].reg.value)))
 				return d->op[i].size == bits;
 		return false;
 	}
-	if (disasm_has_vector(d) || d->zi.operand_width != bits)
+	if (has_vector(d) || d->zi.operand_width != bits)
 		return false;
 	if (is_branch(d))
 		return branch_width(d, bits);
@@ -294,9 +294,9 @@ static void add_prefixes(const struct disasm *d, struct text *t)
 	static const uint8_t data[] = { 0x66 }, address[] = { 0x67 }, repeat[] = { 0xf2, 0xf3 },
 			     hints[] = { 0x2e, 0x3e };
 	static const uint8_t overrides[] = { 0x26, 0x2e, 0x36, 0x3e };
-	int last_data = disasm_last_prefix(d, data, 1), last_address = disasm_last_prefix(d, address, 1),
-	    last_repeat = disasm_last_prefix(d, repeat, 2), last_hint = disasm_last_prefix(d, hints, 2),
-	    last_override = disasm_last_prefix(d, overrides, 4),
+	int last_data = last_prefix(d, data, 1), last_address = last_prefix(d, address, 1),
+	    last_repeat = last_prefix(d, repeat, 2), last_hint = last_prefix(d, hints, 2),
+	    last_override = last_prefix(d, overrides, 4),
 	    last_segment = disasm_segment_prefix(d);
 	for (int i = 0; i < d->prefixes; i++) {
 		uint8_t value = d->prefix[i];
@@ -339,7 +339,7 @@ static void add_prefixes(const struct disasm *d, struct text *t)
 static void add_hint(const struct disasm *d, struct text *t)
 {
 	static const uint8_t hints[] = { 0x2e, 0x3e };
-	int i = disasm_last_prefix(d, hints, 2);
+	int i = last_prefix(d, hints, 2);
 	if (i != PREFIX_NONE && is_jcc(d) && d->att)
 		text_add(t, d->prefix[i] == 0x2e ? ",pn" : ",pt");
 }

@@ -48,12 +48,9 @@ struct disasm {
 
 /* Facts of the encoding.  PREFIX_NONE: there is none. */
 enum { PREFIX_NONE = -1 };
-int  disasm_last_prefix(const struct disasm *d, const uint8_t *values, unsigned n);	/* index into prefix */
 int  disasm_segment_prefix(const struct disasm *d);
 bool disasm_is_gpr(ZydisRegister r);
-bool disasm_is_vector(ZydisRegister r);
 const ZydisDecodedOperand *disasm_memory(const struct disasm *d);	/* the explicit one; NULL: none */
-bool disasm_has_vector(const struct disasm *d);				/* an operand in a vector register */
 bool disasm_indirect(const struct disasm *d);				/* jmp, call through register or memory */
 
 void disasm_name(struct disasm *d, struct text *t);

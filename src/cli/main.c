@@ -93,8 +93,7 @@ int main(int argc, char **argv)
 			cli_error("unknown option %s; nearest: %s", word, text);
 			return 2;
 		}
-		cli_error("unknown option %s; a command's options go behind its name: softpmu stat %s ... (softpmu --help)",
-			word, word);
+		cli_error("unknown option %s; a command's options go behind its name: softpmu stat %s ...", word, word);
 		return 2;
 	}
 	const struct cli_command *c = find(word);

@@ -19,9 +19,9 @@ refused() {
 		cat err
 	fi
 }
-refused "--rounds '0'" --rounds 0
-refused "--rounds '21'" --rounds 21
-refused "--rounds 'x'" --rounds=x
+refused "--rounds: '0'" --rounds 0
+refused "--rounds: '21'" --rounds 21
+refused "--rounds: 'x'" --rounds=x
 refused "no microbenchmark 'chasing'" chasing
 refused 'no-such-core' --core no-such-core
 refused '--nonsense' --nonsense

@@ -2,10 +2,10 @@
  * The general way of an instruction through the pipeline: any uops, any core, on the right path and on the
  * wrong path.
  *
- * It does the same as the short way (slot.h) for every kind of uop, one uop at a time.  In addition it has what
- * few slots need: microcode, serialising instructions, fences, locks, software prefetches, non-pipelined units,
- * REP strings, uops that the branch at the end of a trace was cut from, mechanisms of older cores (older.h),
- * pieces of registers (partial_regs.h), and details for the dependence graph (detail.h).
+ * It does the same as the short way (slot.h) for every kind of uop, one uop at a time.  In addition it has what few
+ * slots need: microcode, serialising instructions, fences, locks, software prefetches, non-pipelined units, REP
+ * strings, fused pairs of which only the first half was executed, mechanisms of older cores (older.h), pieces of
+ * registers (partial_regs.h), and details for the dependence graph (detail.h).
  *
  * run_insn takes an instruction's slots one after the other, run_slot a slot's uops, run_uop lists the stages
  * of a uop.

@@ -25,7 +25,7 @@
 
 enum {
 	SCRIPT_END = STEP_NOTHING /* which is no step */,
-	SCRIPT_WRONG_PATH = 15 /* likewise */,
+	SCRIPT_WRONG_PATH = 15 /* which is no step either */,
 	SCRIPT_KIND = 15,
 	SCRIPT_INDEX = 6,
 	SCRIPT_ASSIST = 32,
@@ -65,7 +65,7 @@ enum script_branch { /* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch c
 	SCRIPT_RESTEER = 8,
 	SCRIPT_FAR = 16 /* alone */,
 	SCRIPT_WRONG = 32,     /* mispredicted, and its wrong path follows */
-	SCRIPT_PREDICTED = 64, /* likewise, and it was predicted taken */
+	SCRIPT_PREDICTED = 64, /* with SCRIPT_WRONG: it was predicted taken */
 };
 enum script_assist {		/* what microcode does before the instruction (clears.h) */
 	SCRIPT_AVX_TO_SSE = 1, SCRIPT_SSE_TO_AVX = 2, SCRIPT_ASSISTS = 3,

@@ -264,7 +264,7 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 		return -1;
 	}
 	if (r->run.replay && r->run.save) {
-		cli_error("--save-stream keeps the stream of a program that is run; %s is one already", r->run.replay);
+		cli_error("--save-stream and --replay exclude each other: %s is a saved stream already", r->run.replay);
 		return -1;
 	}
 	if (!r->run.replay && i >= argc) {
@@ -301,7 +301,7 @@ char *cli_keep_stream(struct cli_run *r, const char *command, const char *hint)
 		name = NULL;
 	int fd = name ? mkstemp(name) : -1;
 	if (fd < 0) {
-		cli_error("no room for the program's stream: %s: %s (TMPDIR says where%s)",
+		cli_error("cannot save the program's stream: %s: %s (TMPDIR chooses the folder%s)",
 			name ? name : "out of memory", strerror(errno), hint);
 		free(name);
 		return NULL;

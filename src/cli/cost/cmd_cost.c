@@ -249,7 +249,7 @@ static enum cost_change apply(const struct look *l, enum cost_try how, struct co
 	enum cost_change what = COST_NO_CHANGE;
 	*text = 0;
 	if (how == COST_ONLY) {
-		*why = "no field of the machine makes it free alone";
+		*why = "no field of the core makes only this event free";
 		const char *fields = !l->event                  ? NULL
 			: core->l3_size || !l->event->only_last ? l->event->only
 								: l->event->only_last;
@@ -257,7 +257,7 @@ static enum cost_change apply(const struct look *l, enum cost_try how, struct co
 	} else if (l->event) {
 		what = l->event->change(core, how, text, CHANGE_BYTES, why);
 	} else if (!l->fields || how) {
-		*why = how ? "--change has one" : "no --change says what its replay would change";
+		*why = how ? "--change gives one machine only" : "no --change was given for a replay";
 	} else {
 		if (set_fields(core, l->fields, text, err))
 			return COST_NO_CHANGE;
@@ -465,10 +465,10 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 			r->each[COST_DURATION] = (double)r->busy / (double)r->count;
 		else if (l->event->busy[0])
 			r->how[COST_DURATION] =
-				r->count ? "nothing that this core tells of was under way" : "there were none";
+				r->count ? "the core records no duration for it" : "there were none";
 	} else {
-		r->how[COST_ANALYTIC] = "a tag has no formula";
-		r->how[COST_DURATION] = "a tag has no state machine";
+		r->how[COST_ANALYTIC] = "only events have a formula";
+		r->how[COST_DURATION] = "only events have a duration";
 	}
 	const struct replayed *p = chosen(c, l, &r->better);
 	fill_replay(&r->worse, c, l, &l->replay[COST_WORSE]);
@@ -532,7 +532,7 @@ static void fill_place(const struct cost *c, const struct cost_place *p, struct 
 		r->count = s->count;
 		fill_pushout(r, &s->pushout);
 		r->each[COST_DURATION] = (double)NAN;
-		r->how[COST_DURATION] = "what is under way belongs to no place";
+		r->how[COST_DURATION] = "durations are not known by place";
 		r->better.change = r->worse.change = r->only.change = NULL;
 		r->each[COST_TOTAL] = (double)NAN;
 		struct cost_replay whole;
@@ -684,8 +684,8 @@ static int replay_each(struct cost *c)
 		const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
 		if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
 			for (unsigned how = 0; how < COST_TRIES; how++)
-				p[how].why = result->count ? "of too few cycles to be replayed for (--replay-from)"
-							   : "there were none";
+				p[how].why = !result->count ? "there were none" :
+					"too few cycles at stake to justify a replay (--replay-from)";
 			continue;
 		}
 		rc = replay(c, i, &p[COST_BETTER]);

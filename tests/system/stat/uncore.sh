@@ -73,7 +73,7 @@ refuse_run "in a region" "region" stat --core skylake --region x -e unc_arb_trk_
 refuse_run "user mode" "modifier" stat --core skylake -e unc_arb_trk_requests.all:u
 refuse_run "precise" "precise" stat --core skylake -e unc_arb_trk_requests.all:pp
 refuse_run "precise, in slashes" "precise" stat --core skylake -e uncore_arb/event=0x81,umask=1/pp
-refuse_run "sampled" "not sampled" record --core skylake -e unc_arb_trk_requests.all
+refuse_run "sampled" "count for the whole machine" record --core skylake -e unc_arb_trk_requests.all
 refuse_run "not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_xcore
 refuse_run "not modelled, by code" "not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x41/
 refuse_run "one clean state alone" "not modelled" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/

@@ -19,7 +19,7 @@ static const char function[] =
 	"\n"
 	"_softpmu()\n"
 	"{\n"
-	"	local cur=${COMP_WORDS[COMP_CWORD]} prev= command= i word=\n"
+	"	local cur=${COMP_WORDS[COMP_CWORD]} prev='' command='' i word=''\n"
 	"	COMPREPLY=()\n"
 	"	# Bash splits --option=value at the =, which then is a word of its own.\n"
 	"	local words=()\n"

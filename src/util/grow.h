@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Makes room for one more element in a malloc'd array of `used` elements of `bytes` bytes each.  *room: elements that fit, 0 for
- * NULL; `first`: elements of the first allocation.  Returns the array, which may have moved, or NULL without memory, in which
- * case the old array stays valid. */
+/* Makes room for one more element in an array from malloc that holds `used` elements of `bytes` bytes each.
+ * *room: how many elements fit; 0 for an array that is NULL.  first: how many the first allocation makes room for.
+ * Returns the array, which may have moved, or NULL if memory ran out; the old array then stays valid. */
 static inline void *grow_array(void *array, size_t used, size_t *room, size_t first, size_t bytes)
 {
 	if (used < *room)

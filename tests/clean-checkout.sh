@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The last test of a run: the tests left the checkout as they found it.
-#   clean-checkout.sh BEFORE    BEFORE: what `git status --porcelain` said before the first test
+# The last test of a run: the tests have not changed the checkout.
+#   clean-checkout.sh BEFORE    BEFORE: a file with the output of `git status --porcelain` before the first test
 [ -e "${1:-}" ] || { echo "this is not a git checkout"; exit 77; }
 now=$(mktemp) || exit 1
 trap 'rm -f "$now"' EXIT

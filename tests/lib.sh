@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
 # shellcheck disable=SC2034	# failed is for the scripts
-# What every system test begins with:  . "$TOP/tests/lib.sh"
-# It makes a folder $work, enters it and removes it at the end.  A test ends with  exit $failed.
+# Helpers of the system tests.  Every system test sources this file:  . "$TOP/tests/lib.sh"
+# It makes a folder $work, enters it and removes it at exit.  A test ends with  exit $failed.
 #
-# A claim is a sentence that says what should be so.  Each of these prints "ok CLAIM" or "FAILED CLAIM":
+# A claim says what is true when the test passes.  Each of these functions prints "ok CLAIM" or "FAILED CLAIM":
 #   check CLAIM COMMAND...          the command succeeds
 #   same CLAIM IS EXPECTED          the two texts are equal
 #   nonzero CLAIM NUMBER            the number is neither empty nor 0
@@ -12,13 +12,14 @@
 #   near CLAIM VALUE LEAST MOST     LEAST <= VALUE <= MOST
 #   within CLAIM VALUE EXPECTED N   the value is the expected one, give or take N percent
 #   same_files CLAIM FILE FILE      the two files are equal
-#   has CLAIM PATTERN FILE          a line of the file matches;  hasnt: none does
-#   refuse CLAIM PATTERN COMMAND... the command fails and prints one line to standard error, which matches;
-#                                   its output is left in out and err
-#   golden NAME FILE                the file is the same as tests/golden/NAME (UPDATE=1 writes that one anew)
-#   ok CLAIM;  bad CLAIM [FILE...]  for what none of the above can say:  COMMAND && ok CLAIM || bad CLAIM;
+#   has CLAIM PATTERN FILE          a line of the file matches the pattern
+#   hasnt CLAIM PATTERN FILE        no line of the file matches the pattern
+#   refuse CLAIM PATTERN COMMAND... the command fails and prints one line to standard error, which matches the
+#                                   pattern; CLAIM names what is refused; the output is left in out and err
+#   golden NAME FILE                the file equals tests/golden/NAME (with UPDATE=1: writes tests/golden/NAME)
+#   ok CLAIM;  bad CLAIM [FILE...]  for checks that none of the above covers:  COMMAND && ok CLAIM || bad CLAIM;
 #                                   bad shows the first lines of the files
-# Those that fail return 1, so that more can be printed:  check ... || cat err
+# A failed check returns 1, so that a test can print more:  check ... || cat err
 set -u
 failed=0
 work=$(mktemp -d) || exit 1
@@ -80,7 +81,7 @@ golden() {
 	fi
 }
 
-# Tests that cannot run here end with  skip REASON;  need COMMAND...: skips unless all these commands are installed.
+# skip REASON: ends a test that cannot run here.  need COMMAND...: skips the test unless all the commands are installed.
 skip() { echo "$1"; exit 77; }
 need() {
 	for command in "$@"; do
@@ -88,7 +89,7 @@ need() {
 	done
 }
 
-# Waiting for another process.  wait_until COMMAND...: until it succeeds, for two minutes at most, as hosts may be busy.
+# wait_until COMMAND...: repeats the command until it succeeds; gives up after two minutes, because hosts may be busy.
 wait_until() {
 	tries=0
 	until "$@"; do
@@ -97,5 +98,5 @@ wait_until() {
 		sleep 0.05
 	done
 }
-said() { grep -qs -- "$1" "$2"; }	# said WORD FILE: the file holds the word by now
+said() { grep -qs -- "$1" "$2"; }	# said WORD FILE: the file contains the word
 gone() { ! kill -0 "$1" 2>/dev/null; }	# gone PID: the process has ended

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 O=${1:-build} pattern=${2:-}
 export SOFTPMU="$PWD/$O/softpmu" PROGRAMS="$PWD/build/tests/programs" TOP="$PWD"
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-# The parts of the environment that change what programs print, or what they execute under the model.
+# These variables change what programs print, or which instructions they execute under the model.
 export LC_ALL=C PERF_CONFIG=/dev/null
 unset GLIBC_TUNABLES DEBUGINFOD_URLS SOURCE_DATE_EPOCH SOFTPMU_NATIVE_ROOT TEST_NAME
 log=$(mktemp) || exit 1
@@ -33,7 +33,8 @@ one() {	# NAME COMMAND...
 	esac
 }
 
-# A test by its function's name: the programs that have it, told by TEST_NAME to run no other (fixtures/one_test.c).
+# The pattern is a test function's name: find the programs that contain it; TEST_NAME makes them run only that test
+# (fixtures/one_test.c).
 programs=
 case $pattern in
 test_*)

@@ -19,7 +19,7 @@ static int no_write(void *context, uint64_t address, const void *from, size_t by
 	(void)context, (void)address, (void)from, (void)bytes;
 	return 1;
 }
-/* With memory and the reload registers: a host that has all there is. */
+/* A host that offers everything, guest memory and the reload registers among it. */
 static const struct spmu_host everything = { .read_memory = no_memory, .write_memory = no_write,
 	.pebs_reload_msrs = true, .pushout_width = { 8, 6, 8, 6, 2 } };
 
@@ -110,7 +110,7 @@ static void test_prefixes_and_case_do_not_matter(void **state)
 	}
 }
 
-/* Counters and IA32_MISC_ENABLE ignore what they do not have. */
+/* Counters and IA32_MISC_ENABLE ignore bits that they lack; other registers fault. */
 static bool ignores_bits(const struct spmu_msr *r)
 {
 	return strstr(r->name, "CTR") == r->name || strstr(r->name, "PerfCtr") || strstr(r->name, "_COUNTER") ||
@@ -163,7 +163,7 @@ static void test_every_bit_that_can_be_written_has_a_name(void **state)
 	}
 }
 
-/* A field of a register that software writes: one of its values at least is taken. */
+/* Every field of a register that software writes accepts at least one value. */
 static void test_every_named_field_can_be_written(void **state)
 {
 	static struct spmu_msr list[512];
@@ -181,7 +181,7 @@ static void test_every_named_field_can_be_written(void **state)
 				for (unsigned bit = f[k].low; bit <= f[k].high && !taken; bit++) {
 					struct spmu *p = NULL;
 					assert_int_equal(spmu_create(&p, m, &everything), SPMU_OK);
-					/* 63: the output select's companion bits, addresses that must be canonical */
+					/* one bit that may be set alone suffices */
 					taken = spmu_wrmsr(p, list[i].address, UINT64_C(1) << bit) == SPMU_OK;
 					spmu_destroy(p);
 				}

@@ -32,7 +32,7 @@ static struct driver_event job_of(const struct spmu_event *e)
 		.extra = e->extra };
 }
 
-/* One event alone; the writes, executed on a new PMU. */
+/* Makes the writes for one event alone and executes them on a new PMU. */
 static struct spmu *set_up(const struct spmu_model *m, const struct spmu_host *host, struct driver_event *e,
 	uint64_t period, struct driver_writes *w)
 {
@@ -95,7 +95,7 @@ static void test_writes_of_every_event_are_taken_and_well_named(void **state)
 	}
 }
 
-/* Nothing of the table's is tagged, unless by an MSR of its own, or made of several registers. */
+/* Events that one counter counts alone: no tags (except by an extra MSR), no upstream event, no replay registers. */
 static bool countable(const struct pmu_row *row, const struct spmu_model *m)
 {
 	const struct spmu_event *e = &row->public;
@@ -150,8 +150,8 @@ static void test_what_is_counted_is_the_naive_count(void **state)
 	stream_free(&s);
 }
 
-/* NetBurst: a uop that retires with a certain property, one a cycle,
- * so that neither 4 bits a clock nor tags play a part. */
+/* On NetBurst: one uop with a certain property retires each cycle, so neither the limit of 15 a clock nor tags
+ * affect the count. */
 static void test_what_is_counted_on_netburst_is_the_naive_count(void **state)
 {
 	static struct driver_writes w;
@@ -327,8 +327,8 @@ static int guest_write(void *context, uint64_t address, const void *from, size_t
 	return 0;
 }
 
-/* With PEBS the writes make records, in a DS area that the driver has
- * set up in memory, and no interrupt before its threshold. */
+/* With PEBS the writes lead to records in a DS area that the driver has set up in memory, and no interrupt comes
+ * before the area's threshold. */
 static void test_precise_events_make_records(void **state)
 {
 	static const struct { const char *table, *event; uint64_t record; } table[] = {
@@ -365,7 +365,7 @@ static void test_precise_events_make_records(void **state)
 	stream_free(&s);
 }
 
-/* What no session can count, but registers can be set up for. */
+/* Events that no session can count, but for which the registers can be set up. */
 static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void **state)
 {
 	static const struct { const char *text; bool user, kernel, precise; } table[] = {

@@ -22,7 +22,7 @@ static struct spmu *fresh(const struct spmu_model *m, const struct spmu_host *ho
 static void test_each_version_has_its_registers(void **state)
 {
 	(void)state;
-	/* elsewhere: not there */
+	/* ok: the models that accept the write; gp: those that fault; the others lack the register */
 	static const struct { uint32_t msr; uint64_t value; unsigned ok, gp; uint64_t reads; } rows[] = {
 		{ MSR_IA32_PERFEVTSEL0, 0x4300c0, ALL, 0, 0x4300c0 },
 		{ MSR_IA32_PERFEVTSEL0, 0x6300c0, NHM | HSW, YNH | CORE | ICL, 0x6300c0 },		/* AnyThread */
@@ -106,7 +106,7 @@ static struct spmu_model *made(const char *shape)
 	return m;
 }
 
-/* The manual's example: version 4, four counters of 48 bits, seven events; three fixed counters of 48 bits. */
+/* The manual's example: version 4, four counters of 48 bits, seven events, three fixed counters of 48 bits. */
 static void test_kaby_lakes_leaf_0a_decodes_as_printed(void **state)
 {
 	(void)state;
@@ -156,7 +156,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	seen->status = pmi->status;
 	spmu_rdmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, &seen->ctrl);
 	assert_int_equal(spmu_apic_read(p, SPMU_APIC_LVT_PC, &lvt), SPMU_OK);
-	assert_int_equal(lvt, 0x10400);		/* delivery has masked it */
+	assert_int_equal(lvt, 0x10400);		/* the delivery of the PMI masked the LVT entry */
 	if (seen->unmask)
 		spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
 }
@@ -227,7 +227,7 @@ static void test_a_masked_entry_loses_the_pmi_and_delivery_masks_it(void **state
 	struct spmu *p = fresh(m, NULL);
 	uint32_t v;
 	assert_int_equal(spmu_apic_read(p, SPMU_APIC_LVT_PC, &v), SPMU_OK);
-	assert_int_equal(v, 0x10000);				/* reset: masked */
+	assert_int_equal(v, 0x10000);				/* the LVT entry is masked after reset */
 	assert_int_equal(spmu_apic_write(p, SPMU_APIC_LVT_PC, UINT32_MAX), SPMU_OK);
 	assert_int_equal(spmu_apic_read(p, SPMU_APIC_LVT_PC, &v), SPMU_OK);
 	assert_int_equal(v, 0x107ff);				/* reserved bits do not stick */
@@ -321,8 +321,8 @@ static void test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(
 	spmu_model_free(m);
 }
 
-/* 100 cycles of 6 slots: 150 retire, 12 are squashed, 20 cycles behind
- * a mispredicted branch and 5 of recovery, 60 bubbles. */
+/* 100 cycles of 6 slots: 150 slots retire, 12 are squashed, 60 are bubbles; 20 cycles are lost after a mispredicted
+ * branch and 5 in recovery. */
 static void test_perf_metrics_are_shares_of_255_that_sum_up(void **state)
 {
 	(void)state;

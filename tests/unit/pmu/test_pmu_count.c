@@ -97,7 +97,7 @@ static void test_signals_count_by_their_kind(void **state)
 	stream_signal(&t->s, SPMU_SIG_L2_RFO_MISS, 1, 1, 1);
 	stream_signal(&t->s, SPMU_SIG_DTLB_LOAD_WALK, 10, 30, 1);
 	stream_signal(&t->s, SPMU_SIG_DTLB_LOAD_WALK, 20, 40, 1);
-	stream_signal(&t->s, 9999, 1, 1, 1);					/* unknown signals are no concern */
+	stream_signal(&t->s, 9999, 1, 1, 1);					/* an unknown signal is ignored */
 	stream_send_all(&t->s, t->p);
 	assert_int_equal(pmc(t, 0), 4);
 	assert_int_equal(pmc(t, 1), 45);
@@ -324,7 +324,6 @@ static void test_any_thread_counts_the_only_thread(void **state)
 	assert_int_equal(pmc(t, 0), 1);
 }
 
-/* An interval of a thousand million cycles and entries far apart: no walk cycle by cycle, no memory for it. */
 static void test_a_batch_without_records_still_counts_its_instructions(void **state)
 {
 	struct bench *t = *state;
@@ -333,9 +332,11 @@ static void test_a_batch_without_records_still_counts_its_instructions(void **st
 		.user_only = 1 });
 	spmu_consume(t->p, &(struct spmu_batch){ .base_cycle = 20, .watermark = 30, .instructions = 1000,
 		.user_only = 1, .hw_threads = 2, .is_last = 1 });
-	assert_int_equal(pmc(t, 0), 31);	/* the other hardware thread's are its own */
+	assert_int_equal(pmc(t, 0), 31);	/* without those of the other hardware thread */
 }
 
+/* Thousands of millions of cycles with events far apart: counting must neither walk them cycle by cycle nor allocate
+ * memory for them. */
 static void test_long_spans_are_counted_in_a_step(void **state)
 {
 	struct bench *t = *state;

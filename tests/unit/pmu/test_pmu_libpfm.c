@@ -6,7 +6,7 @@
 #include "pmu_fixture.h"
 #include <perfmon/pfmlib.h>
 
-/* Names of Intel's perfmon lists or of perf that libpfm4 4.13 lacks. */
+/* Names from Intel's perfmon lists or from perf that libpfm4 4.13 does not have. */
 static const char *const lacking[] = {
 	"skylake INST_RETIRED.ANY", "skylake CPU_CLK_UNHALTED.THREAD",
 	"skylake CPU_CLK_UNHALTED.REF_TSC", "skylake UOPS_RETIRED.MACRO_FUSED", "skylake DSB2MITE_SWITCHES.COUNT",
@@ -64,16 +64,17 @@ static const char *const lacking[] = {
 	"ice-lake PERF_METRICS.BACKEND_BOUND", "ice-lake OFFCORE_RESPONSE_0", "ice-lake OFFCORE_RESPONSE_1",
 };
 
-/* Refused events whose code libpfm4 has otherwise: perfmon and Linux (intel_glc_event_constraints: A4H with umasks 04H,
- * 08H, 10H; mem-stores is CDH/02H) against libpfm's event 00H and umask 03H. */
+/* Refused events for which libpfm4 has another code than our tables. Ours are perfmon's and Linux'
+ * (intel_glc_event_constraints: A4H with umasks 04H, 08H, 10H; mem-stores is CDH/02H); libpfm4 has event 00H and
+ * umask 03H. */
 static const char *const different[] = {
 	"golden-cove TOPDOWN.BACKEND_BOUND_SLOTS", "golden-cove TOPDOWN.BAD_SPEC_SLOTS",
 	"golden-cove TOPDOWN.BR_MISPREDICT_SLOTS",
 	"golden-cove TOPDOWN.MEMORY_BOUND_SLOTS",
-	/* as Linux (the same constraints) and perfmon; libpfm: event 00H */
+	/* ours: Linux (the same constraints) and perfmon; libpfm4: event 00H */
 	"ice-lake TOPDOWN.BACKEND_BOUND_SLOTS", "ice-lake TOPDOWN.BR_MISPREDICT_SLOTS",
-	/* SDM vol. 3B, tables of Ivy Bridge: 01H, 02H eliminated, 04H, 08H
-	 * not; libpfm has integer moves the other way round */
+	/* SDM vol. 3B, tables of Ivy Bridge: umasks 01H and 02H are eliminated moves, 04H and 08H are not; libpfm4
+	 * swaps them for integer moves */
 	"ivy-bridge MOVE_ELIMINATION.INT_ELIMINATED", "ivy-bridge MOVE_ELIMINATION.INT_NOT_ELIMINATED",
 	/* perfmon: D4H; libpfm: C4H, which counts branches */
 	"ice-lake MEM_LOAD_MISC_RETIRED.UC",
@@ -89,7 +90,7 @@ static bool listed(const char *const *list, size_t n, const char *table, const c
 	return false;
 }
 
-/* libpfm's PERFEVTSEL image; false if it does not know the name. */
+/* Asks libpfm4 for the PERFEVTSEL image of a name; false if libpfm4 does not know it. */
 static bool encode(const char *pmu, const char *name, uint64_t *evtsel, uint64_t *extra)
 {
 	char text[256];
@@ -109,11 +110,11 @@ static bool encode(const char *pmu, const char *name, uint64_t *evtsel, uint64_t
 	return true;
 }
 
-/* At least so many modelled events, and so many events in all, as
- * reached: what becomes modelled later is refused no more. */
+/* modelled, events: the table has at least so many modelled events, and so many in all. They are what the table has
+ * reached; the number of modelled events may grow. */
 struct pair { const char *table, *pmu; unsigned modelled, events; bool complete; };
 
-/* Every event and unit mask that libpfm can encode is a row, counted or refused by its name. */
+/* Checks that every event and unit mask that libpfm4 can encode is a row, which is counted or refused by its name. */
 static unsigned every_name_is_a_row(const struct spmu_model *m, const struct pair *pair)
 {
 	unsigned names = 0;
@@ -143,7 +144,7 @@ static unsigned every_name_is_a_row(const struct spmu_model *m, const struct pai
 				names += alone;
 				continue;
 			}
-			bool renamed = false;	/* another name of an event with unit masks: the rows have them */
+			bool renamed = false;	/* an alias: the rows have the event's unit masks */
 			for (size_t k = 0; k < spmu_model_events(m) && e.equiv; k++) {
 				const char *row = spmu_model_event(m, k)->name;
 				renamed |= !strncmp(row, e.name, strlen(e.name)) && row[strlen(e.name)] == '.';
@@ -181,11 +182,11 @@ static void check(const struct pair *pair)
 			(e->edge ? SPMU_EVTSEL_EDGE : 0) | (e->any ? SPMU_EVTSEL_ANY : 0);
 		uint64_t mask = 0xffff | SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE | SPMU_EVTSEL_ANY;
 		bool is_modelled = !(e->flags & SPMU_EVENT_NOT_MODELLED);
-		/* what is accepted is libpfm's, without exception */
+		/* a modelled event's code must be libpfm4's; only refused events may differ, as listed */
 		if ((code != (want & mask)) != (!is_modelled && LISTED(different, e)))
 			fail_msg("%s %s: %llx, libpfm4 %llx", pair->table, e->name, (unsigned long long)code,
 				(unsigned long long)(want & mask));
-		/* (libpfm4 leaves that one to the kernel) */
+		/* libpfm4 leaves MSR_IA32_PEBS_ENABLE to the kernel */
 		if (e->extra_msr && e->extra_msr != MSR_IA32_PEBS_ENABLE && e->extra != extra)
 			fail_msg("%s %s: %llx in %XH, libpfm4 %llx", pair->table, e->name, (unsigned long long)e->extra,
 				e->extra_msr, (unsigned long long)extra);

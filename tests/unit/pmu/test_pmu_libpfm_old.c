@@ -10,7 +10,7 @@
 
 #define CODE_MASK (0xffff | SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE | SPMU_EVTSEL_ANY)
 
-/* Names of Intel's manuals and lists that libpfm4 4.13 lacks, whole or up to '*'. */
+/* Names from Intel's manuals and lists that libpfm4 4.13 does not have; '*' stands for any characters. */
 static const char *const lacking[] = {
 	"core2 INST_RETIRED.ANY", "core2 CPU_CLK_UNHALTED.CORE", "core2 CPU_CLK_UNHALTED.REF",
 	"core2 BR_INST_RETIRED.MISPRED",
@@ -30,8 +30,8 @@ static const char *const lacking[] = {
 	"bonnell ITLB.HIT", "bonnell DECODE_STALL.*", "bonnell RESOURCE_STALLS.DIV_BUSY",
 	"bonnell EXT_SNOOP.THIS_AGENT.*",
 	"bonnell EXT_SNOOP.ALL_AGENTS.*",
-	/* libpfm4's `atom` has no mask for "prefetches excluded" and
-	 * gives these bus events that field instead of agents */
+	/* libpfm4's `atom` has no mask for "prefetches excluded", and gives these bus events the prefetch field
+	 * instead of the agent field */
 	"bonnell L2_LD.SELF.DEMAND.*", "bonnell L2_LD.BOTH_CORES.DEMAND.*", "bonnell L2_RQSTS.SELF.DEMAND.*",
 	"bonnell L2_RQSTS.BOTH_CORES.DEMAND.*", "bonnell L2_REJECT_BUSQ.SELF.DEMAND.*",
 	"bonnell L2_REJECT_BUSQ.BOTH_CORES.DEMAND.*",
@@ -76,7 +76,7 @@ static bool encode_text(const char *text, uint64_t *evtsel)
 	return true;
 }
 
-/* libpfm4's encoding of a row's name.  It spells EXCL_PREFETCH for DEMAND and joins .S and .AR to their mask by '_'. */
+/* Encodes a row's name by libpfm4, which writes EXCL_PREFETCH for DEMAND and joins .S and .AR to their mask by '_'. */
 static bool encode(const char *pmu, const char *name, uint64_t *evtsel)
 {
 	static const char demand[] = ".DEMAND", excluded[] = ":EXCL_PREFETCH";
@@ -153,7 +153,7 @@ static unsigned has_row(const struct spmu_model *m, const char *table, const cha
 	return 1;
 }
 
-/* How many of libpfm4's spellings have one. */
+/* Checks that every name which libpfm4 can encode has a row; returns how many there are. */
 static unsigned all_have_rows(const char *table, const char *pmu)
 {
 	struct spmu_model *m = fixture_model(table);
@@ -187,9 +187,9 @@ static void test_every_event_and_unit_mask_of_libpfm4_is_a_row(void **state)
 {
 	(void)state;
 	start_libpfm();
-	/* of 133 events and 285 masks; the rest are events without a default mask */
+	/* libpfm4 has 133 events and 285 masks; 16 events have no default mask, so they have no code alone */
 	assert_int_equal(all_have_rows("core2", "core"), 402);
-	assert_int_equal(all_have_rows("bonnell", "atom"), 289);	/* of 81 and 224 */
+	assert_int_equal(all_have_rows("bonnell", "atom"), 289);	/* of 81 events and 224 masks */
 	pfm_terminate();
 }
 
@@ -201,7 +201,7 @@ static void test_perfs_generic_names_have_linux_codes(void **state)
 		0x4f2e },
 		{ "cache-misses", 0x412e, 0x412e }, { "branches", 0x00c4, 0x00c4 }, { "branch-misses", 0x00c5, 0x00c5 },
 		{ "bus-cycles", 0x013c, 0x013c }, { "ref-cycles", 0x0300, 0x0300 },
-		{ "L1-dcache-loads", 0x0f40, 0x2140 }, { "L1-dcache-load-misses", 0x0140, 0x0840 /* ours */ },
+		{ "L1-dcache-loads", 0x0f40, 0x2140 }, { "L1-dcache-load-misses", 0x0140, 0x0840 /* our choice */ },
 		{ "L1-dcache-stores", 0x0f41, 0x2240 },
 		{ "L1-dcache-store-misses", 0x0141, 0 }, { "L1-dcache-prefetches", 0x104e, 0 },
 		{ "L1-icache-loads", 0x0080, 0x0380 }, { "L1-icache-load-misses", 0x0081, 0x0280 },
@@ -273,7 +273,7 @@ static void test_p6_has_linux_codes_for_perfs_generic_names(void **state)
 	spmu_model_free(m);
 }
 
-/* What one command line asks for, on whichever of these machines. */
+/* One command line works on every one of these machines. */
 static void test_the_generic_set_counts_on_every_table(void **state)
 {
 	static const char *const tables[] = { "core2", "bonnell", "yonah", "p6", "p5" };
@@ -292,7 +292,7 @@ static void test_the_generic_set_counts_on_every_table(void **state)
 	}
 }
 
-/* Selects, unit masks and counters as the manual's tables and Linux' constraints print them. */
+/* Event selects, unit masks and counters are those of the manual's tables and of Linux' constraints. */
 static void test_events_have_the_manuals_codes_and_counters(void **state)
 {
 	static const struct { const char *table, *name; unsigned code, counters; } want[] = {
@@ -352,7 +352,7 @@ static void test_events_have_the_manuals_codes_and_counters(void **state)
 	spmu_model_free(m);
 }
 
-/* From 2AH on every select of the Pentium has one event a counter, 39H excepted: counter 1 has none. */
+/* From 2AH on, each event select of the Pentium has one event for each counter; only 39H has none for counter 1. */
 static void test_pentium_selects_have_one_event_a_counter(void **state)
 {
 	(void)state;

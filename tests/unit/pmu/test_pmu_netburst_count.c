@@ -24,7 +24,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What the counts below are of: retirement at cycles 100, 101, ...; signals; cycles 0 to 300. */
+/* The stream that `counts` is about: instructions that retire at cycles 100, 101, ..., signals, cycles 0 to 300. */
 static void mixture(void)
 {
 	uint64_t at = 100;
@@ -50,7 +50,7 @@ static void mixture(void)
 	stream_inst(&s, 19, SPMU_IS(X87), 0, at++);
 	stream_squashed(&s, SPMU_IS(LOAD), 110);
 	stream_squashed(&s, 0, 111);
-	stream_squashed(&s, 0, PMU_NEVER);	/* never left the core that anyone knows: no bogus count */
+	stream_squashed(&s, 0, PMU_NEVER);	/* the record has no cycle in which it left: no bogus count */
 	stream_signal(&s, SPMU_SIG_ITLB_MISS, 20, 20, 3);
 	stream_signal(&s, SPMU_SIG_ITLB_WALK, 20, 30, 1);
 	stream_signal(&s, SPMU_SIG_DTLB_LOAD_WALK, 30, 50, 1);
@@ -119,7 +119,7 @@ static void test_every_event_counts_on_every_counter_that_can(void **state)
 	}
 }
 
-/* Same events, cut into small batches and with a threshold-free exact count. */
+/* The same events have the same counts when the stream is cut into small batches. */
 static void test_counts_do_not_depend_on_batches(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void test_privilege_and_thread_bits_qualify(void **state)
 		for (unsigned i = 0; i < 1u << class; i++) {
 			struct spmu_record *r = stream_inst(&s, i, 0, 0, 10 + s.n);
 			r->cpl = class & 1 ? 0 : 3;
-			r->hw_thread = class >> 1 ? 5 : 0;	/* any other is T1 */
+			r->hw_thread = class >> 1 ? 5 : 0;	/* every thread but 0 is T1 */
 		}
 	for (uint32_t who = 0; who < 16; who++) {
 		struct spmu *q = netburst_pmu(model, NULL);
@@ -254,7 +254,7 @@ static void test_thread_independent_events_follow_the_states_of_both_threads(voi
 static void test_active_thread_modes_qualify_every_cycle(void **state)
 {
 	(void)state;
-	/* T0 runs 0-100 and 200-250, T1 runs 50-250; nobody 250-300. */
+	/* T0 runs in cycles 0-100 and 200-250, T1 in 50-250; no thread runs in 250-300. */
 	stream_cycles(&s, 0, 3, 0, 100);
 	stream_cycles(&s, 0, 3, 200, 250);
 	stream_cycles(&s, 1, 3, 50, 250);
@@ -265,13 +265,14 @@ static void test_active_thread_modes_qualify_every_cycle(void **state)
 	s.r[s.n - 1].hw_thread = 1;
 	stream_signal(&s, SPMU_SIG_MS_SWITCH, 260, 260, 16);	/* none */
 	stream_signal(&s, SPMU_SIG_ITLB_STALL, 0, 300, 1);
-	static const uint64_t want[4] = { 15, 8 + 1, 2 + 4, 15 };	/* none gets the 16th at its clip: 15 */
+	/* mode 0 (no thread active) gets 15 of the 16: a clock adds at most 15 */
+	static const uint64_t want[4] = { 15, 8 + 1, 2 + 4, 15 };
 	for (uint32_t mode = 0; mode < 4; mode++) {
 		struct spmu *q = netburst_pmu(model, NULL);
 		const struct spmu_event *e = fixture_event(model, "tc_ms_xfer.CISC");
 		nb_write(q, MSR_MS_ESCR0, nb_escr(e, ALL_CLASSES));
 		nb_write(q, NB_CCCR(4), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(mode));
-		/* cycles: at most 15 happen in any */
+		/* counts every cycle: with COMPLEMENT and threshold 15 all pass */
 		nb_write(q, NB_CCCR(5), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(mode) | SPMU_CCCR_COMPARE |
 			SPMU_CCCR_COMPLEMENT |
 			SPMU_CCCR_THRESHOLD(15));
@@ -308,11 +309,11 @@ static void test_thresholds_compare_the_increment_of_each_clock(void **state)
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(2), 101 - 4 },
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(14), 101 - 1 },
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15), 101 },
-		{ SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(2) | SPMU_CCCR_EDGE, 2 },	/* 30 to 32 is one rise */
+		{ SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(2) | SPMU_CCCR_EDGE, 2 },	/* one edge: cycle 30 */
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(3) | SPMU_CCCR_EDGE, 2 },
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(0) | SPMU_CCCR_EDGE, 4 },
 		{ SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(0) | SPMU_CCCR_EDGE, 5 },
-		/* nothing of it without COMPARE */
+		/* without COMPARE the other bits do nothing */
 		{ SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(3), 33 },
 		{ SPMU_CCCR_EDGE, 33 },
 		{ SPMU_CCCR_THRESHOLD(15), 33 },
@@ -339,8 +340,8 @@ static void test_bogus_increments_are_clipped_to_15_a_clock(void **state)
 	assert_int_equal(nb_count(p, 12), 15);
 }
 
-/* Non-sleep clock ticks: any event but no_event, threshold 15 with
- * COMPLEMENT; privilege does not matter, nor whether the thread runs. */
+/* Non-sleep clock ticks are counted with any event but no_event and threshold 15 with COMPLEMENT. Neither the
+ * privilege level nor whether the thread runs matters. */
 static void test_threshold_15_with_complement_counts_every_clock(void **state)
 {
 	(void)state;
@@ -353,7 +354,7 @@ static void test_threshold_15_with_complement_counts_every_clock(void **state)
 		{ SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1) | T0, 0, 101 }, { SPMU_ESCR_EVENT(2) | SPMU_ESCR_MASK(1), 0,
 		101 },
 		{ SPMU_ESCR_EVENT(2) | SPMU_ESCR_T0_OS, 0, 101 }, { SPMU_ESCR_EVENT(63) | T0, 0, 101 },
-		{ 0, SPMU_ESCR_EVENT(2), 101 },		/* the pair's event will do */
+		{ 0, SPMU_ESCR_EVENT(2), 101 },		/* an event in the pair's other ESCR suffices */
 		{ 0, 0, 0 }, { SPMU_ESCR_MASK(0xffff) | T0, SPMU_ESCR_MASK(1), 0 },	/* no_event */
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -389,7 +390,7 @@ static void test_a_counter_whose_select_has_no_escr_stands_still(void **state)
 			uint64_t before = nb_count(q, n);
 			stream_send_all(&s, q);
 			assert_int_equal(before, 0);
-			/* time stands still for a stream sent again: what counts is whether the ring was used at all */
+			/* no cycle is new in a stream that is sent again, so the count stays; check `programmed` */
 			bool wired = spmu_netburst_escr(model, n, select) != 0;
 			assert_int_equal(q->counter[n].programmed, wired);
 		}
@@ -433,7 +434,7 @@ static void test_cycles_of_two_threads_count_once(void **state)
 	}
 }
 
-/* A new filter, or a new event, begins with a fresh edge. */
+/* The edge detector starts anew with a new filter or a new event. */
 static void test_reprogramming_resets_the_edge_detector(void **state)
 {
 	(void)state;
@@ -456,7 +457,7 @@ static void test_reprogramming_resets_the_edge_detector(void **state)
 	}
 }
 
-/* The same expression as a plain sum, which no counter of NetBurst makes of it. */
+/* @squash as a plain sum, which NetBurst's counters never form of it: an architectural table counts it here. */
 static void test_squashed_uops_count_when_they_left_the_core(void **state)
 {
 	(void)state;
@@ -507,8 +508,8 @@ static void test_tags_and_squash_are_parsed(void **state)
 	}
 }
 
-/* Our cores do not report flushes of the trace cache; a table for
- * one that does has them counted twice by the erratum. */
+/* Our cores do not report flushes of the trace cache. With a table for a core that reports them, the erratum counts
+ * each flush twice. */
 static void test_flushes_of_the_trace_cache_count_twice_by_erratum(void **state)
 {
 	(void)state;

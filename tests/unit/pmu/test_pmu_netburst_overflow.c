@@ -41,7 +41,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* n instructions, one a cycle from `at` on. */
+/* Adds n instructions, which retire one a cycle from `at` on. */
 static void instructions(unsigned n, uint64_t at)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -69,8 +69,8 @@ static void test_the_interrupt_comes_on_the_event_behind_the_overflow(void **sta
 		stream_free(&s);
 		instructions(150, 50);
 		stream_send_all(&s, p);
-		/* preset -(N-1): the N-th event is at cycle 50 + N - 1. (A preset of
-		 * 0 cannot overflow at once: N = 1 is tried with -1.) */
+		/* The preset is -(N-1) and the N-th event is at cycle 50 + N - 1. A preset of 0 cannot overflow at
+		 * once, so a period of 1 is tested with N = 2. */
 		unsigned nth = period == 1 ? 2 : period;
 		assert_int_equal(t.n, 1);
 		assert_int_equal(t.pmi[0].overflow_cycle, 50 + nth - 1);
@@ -96,7 +96,7 @@ static void test_events_of_the_overflow_s_own_clock_do_not_interrupt(void **stat
 	spmu_destroy(p);
 }
 
-/* The same for an event that does not come in order. */
+/* The same for an event that is a signal. */
 static void test_an_interrupt_on_a_signal_waits_for_the_next_one(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void test_clearing_the_flag_takes_a_waiting_interrupt_back(void **state)
 	}
 }
 
-/* The handler turns another counter's filter into one that nothing passes: what lies before the interrupt counts. */
+/* The handler sets another counter's threshold so that nothing passes any more; events before the interrupt count. */
 static void narrow(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
 {
 	(void)context, (void)pmi, (void)b;
@@ -248,7 +248,7 @@ static void test_force_ovf_sets_the_flag_without_interrupts_too(void **state)
 	spmu_destroy(p);
 }
 
-/* Two threads' instructions alternate; the bits say whom to interrupt. */
+/* The instructions of two threads alternate; the OVF_PMI bits say which thread to interrupt. */
 static void test_the_interrupt_goes_to_the_thread_of_the_bit(void **state)
 {
 	(void)state;
@@ -261,7 +261,7 @@ static void test_the_interrupt_goes_to_the_thread_of_the_bit(void **state)
 		for (unsigned i = 0; i < 100; i++)
 			s.r[i].hw_thread = i & 1 ? 3 : 0;
 		stream_send_all(&s, p);
-		/* T0's tenth instruction is the 19th of all, at cycle 28 */
+		/* T0's tenth instruction is the 19th of both threads, at cycle 28 */
 		assert_int_equal(t.n, bits == 3 ? 2 : 1);
 		unsigned n = 0;
 		if (bits & 1) {
@@ -281,7 +281,7 @@ static void test_the_interrupt_goes_to_the_thread_of_the_bit(void **state)
 
 static const uint8_t partner[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 };
 
-/* An event of the counter's block that the stream below has once a cycle. */
+/* An event of the counter's block that occurs once a cycle in the stream below. */
 static const char *block_event(unsigned n)
 {
 	return n < 4 ? "global_power_events.RUNNING" : n < 8 ? "uop_queue_writes.FROM_TC_DELIVER" : n < 12
@@ -418,8 +418,8 @@ static void test_the_manual_s_extended_cascade_example_works(void **state)
 	nb_write(p, NB_CCCR(12), 0x04038800);
 	nb_write(p, NB_COUNTER(16), UINT64_C(0xfffffff000));
 	nb_write(p, MSR_CRU_ESCR2, 0x0400060c);
-	/* The example's step 5 names MSR_CRU_ESCR2, where event 02H is machine_clear; instr_retired is in
-	 * MSR_CRU_ESCR0, which T1's count has. Counter 16 takes uops of T0 from MSR_IQ block's other ESCR: */
+	/* The example's step 5 names MSR_CRU_ESCR2, where event 02H is machine_clear. instr_retired is in
+	 * MSR_CRU_ESCR0, which T1's count occupies, so counter 16 counts branches of T0 through MSR_CRU_ESCR2: */
 	nb_write(p, MSR_CRU_ESCR2, SPMU_ESCR_EVENT(6) | SPMU_ESCR_MASK(15) | T0);
 	nb_write(p, NB_CCCR(16), SPMU_CCCR_ENABLE | SPMU_CCCR_SELECT(5) | SPMU_CCCR_ACTIVE(3));
 	for (unsigned i = 0; i < 10000; i++) {

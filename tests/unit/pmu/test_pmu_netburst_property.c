@@ -15,7 +15,7 @@ static unsigned bit_of(const struct spmu_record *r)
 	return r->hw_thread ? user ? SPMU_ESCR_T1_USR : SPMU_ESCR_T1_OS : user ? SPMU_ESCR_T0_USR : SPMU_ESCR_T0_OS;
 }
 
-/* What a source adds in each cycle, from records that `who` (ESCR bits) lets pass. */
+/* Adds to v what a source counts in each cycle, from the records that pass `who` (ESCR thread and ring bits). */
 static void add_source(const struct pmu_source *src, unsigned who, uint32_t weight, uint32_t *v)
 {
 	uint8_t *seen = calloc(cycles, 1);
@@ -54,7 +54,7 @@ static uint32_t *running(unsigned who)
 
 struct setting { unsigned n; const struct pmu_row *row; uint32_t who, cccr; uint64_t preset; bool skip; };
 
-/* Increments of a counter, cycle by cycle, as if it were enabled all the time. */
+/* Returns a counter's increment in each cycle, as if it were enabled all the time. */
 static uint32_t *increments(struct setting *t)
 {
 	const struct pmu_expr *x = &t->row->expr;
@@ -148,7 +148,7 @@ static unsigned one_run(uint64_t seed)
 		nb_write(p, NB_COUNTER(n), t.preset);
 		set[sets++] = t;
 	}
-	/* a cascade between the first pair that allows one: both filtered, so that cycles tell when it starts */
+	/* a cascade between the first pair that allows one; both have filters, so the start is known by its cycle */
 	struct setting *from = NULL, *to = NULL;
 	for (unsigned a = 0; a < sets && !to; a++)
 		for (unsigned b = 0; b < sets && !to; b++)
@@ -169,7 +169,7 @@ static unsigned one_run(uint64_t seed)
 		struct setting *t = &set[k];
 		uint64_t begin = 0, sum = t->preset;
 		uint32_t *v = increments(t);
-		if (t == to) {		/* from the clock behind the overflow */
+		if (t == to) {		/* it counts from the cycle after the overflow */
 			uint32_t *u = increments(from);
 			uint64_t left = NB_MASK + 1 - from->preset;
 			while (begin < cycles && u[begin] < left)

@@ -49,7 +49,7 @@ static void test_msrs_between_the_escrs_do_not_exist(void **state)
 	}
 }
 
-/* Writes each of 64 bits alone: those of `keeps` stay, the others fault and change nothing. */
+/* Writes each of the 64 bits alone: the register keeps the bits of `keeps`; the others fault and change nothing. */
 static void expect_bits(struct spmu *q, uint32_t msr, uint64_t keeps)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {

@@ -5,7 +5,7 @@
 #include "pmu/families/netburst_pmu.h"
 #include <perfmon/pfmlib.h>
 
-/* libpfm4's spelling: the first '.' is a ':'. */
+/* Encodes a name by libpfm4, which writes ':' for the first '.'. */
 static bool encode(const char *pmu, const char *name, uint32_t *escr, uint32_t *cccr)
 {
 	char text[256], *dot;
@@ -30,15 +30,15 @@ static bool in(const char *const *list, const char *name)
 	return false;
 }
 
-/* Names that libpfm4 lacks: metrics of the manual's tagging tables, a
- * spelling of its own (mispred_branch_retired), events it left out. */
+/* Names that libpfm4 does not have: metrics of the manual's tagging tables, an event that it spells otherwise
+ * (mispred_branch_retired), events that it leaves out. */
 static const char *const lacking[] = { "memory_loads", "memory_stores", "packed_SP_retired", "packed_DP_retired",
 	"scalar_SP_retired",
 	"scalar_DP_retired", "X87_FP_retired", "x87_SIMD_moves_uop.ALLP0", "x87_SIMD_moves_uop.ALLP2",
 	"uop_type.TAGLOADS", "uop_type.TAGSTORES",
 	"mispred_branch_retired.NBOGUS", NULL };
-/* libpfm4 4.13 gives BIT5 and BIT6 of b2b_cycles the code of BIT4; its
- * virtual masks of replay_event leave the ESCR's mask empty. */
+/* Names that libpfm4 4.13 encodes otherwise: it gives BIT5 and BIT6 of b2b_cycles the code of BIT4, and its virtual
+ * masks of replay_event leave the ESCR's mask empty. */
 static const char *const different[] = { "b2b_cycles.BIT5", "b2b_cycles.BIT6", "replay_event.L1_LD_MISS",
 	"replay_event.L2_LD_MISS",
 	"replay_event.DTLB_LD_MISS", "replay_event.DTLB_ST_MISS", "replay_event.DTLB_ALL_MISS", "replay_event.BR_MSP",
@@ -79,7 +79,7 @@ static void test_encodings_are_those_of_libpfm4(void **state)
 	check("netburst-prescott", "netburst_p");
 }
 
-/* Every mask bit that libpfm4 lists is a row, TAG0 to TAG3 excepted: those are the ESCR's tag fields. */
+/* Every mask bit that libpfm4 lists is a row, except TAG0 to TAG3, which are the ESCR's tag fields. */
 static void test_every_mask_bit_of_libpfm4_is_a_row(void **state)
 {
 	static const char *const tables[] = { "netburst", "netburst-prescott" };
@@ -130,7 +130,7 @@ static void test_there_are_46_events(void **state)
 	}
 }
 
-/* Events printed with a select that is not their ESCRs'. */
+/* Events that the manual prints with a select that is not that of their ESCRs. */
 static const char *const odd[] = { "b2b_cycles", "bnr", "snoop", "response", NULL };
 
 static void test_rows_agree_with_the_wiring(void **state)
@@ -163,7 +163,7 @@ static void test_rows_agree_with_the_wiring(void **state)
 	}
 }
 
-/* The 45 ESCRs, from model 3 on 43, each seen by the counters of Table 18-63 under its number. */
+/* There are 45 ESCRs (43 from model 3 on); the counters of Table 18-63 see each under its number. */
 static void test_the_wiring_is_that_of_table_18_63(void **state)
 {
 	static const struct { uint16_t escr; uint8_t select; const char *counters; } table[] = {
@@ -212,7 +212,7 @@ static void test_the_wiring_is_that_of_table_18_63(void **state)
 	}
 }
 
-/* Sums over all mask bits fit an expression, so that no row of a mask is lost. */
+/* The sum over all mask bits of an event fits into an expression, so an ESCR can select any set of them. */
 static void test_every_mask_fits_an_expression(void **state)
 {
 	(void)state;

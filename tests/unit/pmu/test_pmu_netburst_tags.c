@@ -30,14 +30,14 @@ static void tag(struct spmu *q, uint32_t msr, const char *event, uint32_t value)
 		SPMU_ESCR_TAG(value));
 }
 
-/* Keeps the FLAME block awake, so that its ESCRs tag. */
+/* Enables counter n, so that the ESCRs of its block tag. */
 static void wake(struct spmu *q, unsigned n)
 {
 	nb_write(q, NB_CCCR(n), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3));
 }
 
-/* 5 loads (one squashed), 3 stores, 4 packed and 2 scalar uops (one of each
- * squashed), a locked load, a return that loads, 2 others. */
+/* 5 loads (one squashed), 3 stores, 4 packed and 2 scalar uops (one of each squashed), a locked load, a return that
+ * loads, 2 others. */
 static void mixture(void)
 {
 	uint64_t at = 100;
@@ -77,7 +77,7 @@ static void test_front_end_tags_count_loads_or_stores(void **state)
 			nb_program(q, 12, "front_end_event.NBOGUS", T0, 0);
 			nb_program(q, 14, "front_end_event.BOGUS", T0, 0);
 			stream_send_all(&s, q);
-			assert_int_equal(nb_count(q, 12), table[i].nbogus);	/* not the locked one, nor the return */
+			assert_int_equal(nb_count(q, 12), table[i].nbogus);	/* not the locked load, not RET */
 			assert_int_equal(nb_count(q, 14), table[i].bogus);
 			spmu_destroy(q);
 		}
@@ -186,7 +186,8 @@ static void test_replay_tags_count_the_metrics_of_the_manual(void **state)
 	(void)state;
 	mixture();
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		for (unsigned with = 0; with < 3; with++) {	/* without UOP_TAG; without the companion; complete */
+		/* with = 0: without UOP_TAG; 1: without the upstream event; 2: complete */
+		for (unsigned with = 0; with < 3; with++) {
 			struct spmu *q = netburst_pmu(model, NULL);
 			const struct spmu_event *e = fixture_event(model, table[i].event);
 			assert_true(e->replay_enable & SPMU_PEBS_UOP_TAG);
@@ -244,7 +245,7 @@ static void test_far_transfers_cannot_be_tagged(void **state)
 	assert_int_equal(nb_count(p, 12), 1);
 }
 
-/* Execution events are thread-independent: privilege decides, not the thread. */
+/* Execution events are thread-independent: the privilege level decides which uops are tagged, not the thread. */
 static void test_execution_tags_go_to_both_threads(void **state)
 {
 	(void)state;
@@ -272,7 +273,7 @@ static void test_bogus_replays_are_counted(void **state)
 	assert_int_equal(nb_count(p, 12), 1);
 }
 
-/* What begins and never ends (squashed) leaves no tag to the next instruction. */
+/* An instruction that begins but never ends (it is squashed) leaves no tag to the next instruction. */
 static void test_an_instruction_that_does_not_end_passes_no_tag_on(void **state)
 {
 	(void)state;
@@ -324,7 +325,8 @@ static void test_two_threads_instructions_do_not_mix_their_tags(void **state)
 	assert_int_equal(nb_count(p, 14), 0);
 }
 
-/* Half a stream on one PMU, the rest on another that takes over its state, in the middle of a tagged instruction. */
+/* One PMU counts the first half of a stream. Another takes over its state in the middle of a tagged instruction and
+ * counts the rest. */
 static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 {
 	(void)state;
@@ -340,7 +342,7 @@ static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 	nb_program(p, 13, "instr_retired.NBOGUSTAG", T0, SPMU_CCCR_CASCADE);
 	nb_write(p, NB_CCCR(13), fixture_read(p, NB_CCCR(13)) & ~(uint64_t)SPMU_CCCR_ENABLE);
 	nb_write(p, NB_COUNTER(15), (uint64_t)-5);
-	stream_send(&s, 0, 61, 0, 80, false, p);	/* the 31st instruction's load is in, its end is not */
+	stream_send(&s, 0, 61, 0, 80, false, p);	/* ends behind the load of the 31st instruction */
 	spmu_save(p, block);
 	struct spmu *q = netburst_pmu(model, NULL);
 	assert_int_equal(spmu_restore(q, block), SPMU_OK);
@@ -349,7 +351,7 @@ static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 	assert_int_equal(nb_count(q, 14), 20);
 	assert_int_equal(nb_count(q, 15), 15);
 	assert_int_equal(nb_count(q, 13), 16);	/* from the fifth load on: its own instruction, and 15 more */
-	/* what no WRMSR could have written is refused, and nothing changes */
+	/* a damaged state is refused and changes nothing, or it is a possible state that counts without crashing */
 	uint64_t before = fixture_read(q, MSR_RAT_ESCR0);
 	for (size_t byte = 0; byte < spmu_state_bytes(p); byte++) {
 		((uint8_t *)block)[byte] ^= 0x80;
@@ -365,7 +367,7 @@ static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 	free(block);
 }
 
-/* Contract or not: tags are kept for SPMU_BATCH_MAX records at a time. */
+/* Tags are kept for SPMU_BATCH_MAX records at a time; a larger batch breaks the contract, but counts. */
 static void test_a_batch_that_is_too_large_is_counted_all_the_same(void **state)
 {
 	(void)state;
@@ -411,7 +413,7 @@ static int guest_write(void *context, uint64_t address, const void *from, size_t
 	return 0;
 }
 
-/* RAX is the address that `mov (%eax),%eax` reads: known only before it. */
+/* RAX is the address that `mov (%eax),%eax` reads, so it is known only before the instruction. */
 static int guest_registers(void *context, const struct spmu_batch *b, uint32_t record, bool before,
 	struct spmu_registers *out)
 {
@@ -514,7 +516,8 @@ static void test_pebs_needs_its_enable_bit_its_counter_and_a_tagged_event(void *
 	}
 }
 
-/* Bogus uops put the counter into the way that knows cycles only; the record is still that of the tagged uop. */
+/* An event with bogus uops is counted by cycles, without knowing which uop counts. The PEBS record is still that of
+ * the tagged uop. */
 static void test_pebs_finds_the_uop_when_only_the_cycle_is_known(void **state)
 {
 	(void)state;

@@ -71,7 +71,7 @@ static void test_p5_registers_take_or_fault(void **state)
 	check("p5", rows, sizeof rows / sizeof *rows);
 }
 
-/* Ten instructions, three of them branches, user; two more in ring 0; a store-buffer stall of 4 and one of 6 cycles. */
+/* Sends ten user instructions (three of them branches), two in ring 0, and store-buffer stalls of 4 and 6 cycles. */
 static void feed(struct spmu *p)
 {
 	struct stream s = { 0 };
@@ -153,12 +153,12 @@ static void test_p6_counts_by_its_registers(void **state)
 	static const struct { uint64_t sel0, sel1, ctr0, ctr1; } rows[] = {
 		{ 0xc0 | USR | OS | EN, 0xc4 | USR | OS, 12, 3 },
 		{ 0xc0 | USR | OS, 0xc4 | USR | OS, 0, 0 },		/* not enabled, so neither counts */
-		{ EN, 0xc0 | USR, 0, 10 },	/* counter 0 counts nothing, its bit enables counter 1 */
+		{ EN, 0xc0 | USR, 0, 10 },	/* counter 0 counts nothing, but its EN bit enables counter 1 */
 		{ 0xc0 | OS | EN, 0xc0, 2, 0 },
 		{ 0x79 | USR | OS | EN, 0x79 | USR | EDGE | C1, 40, 1 },
-		/* cycles without, with a retirement */
+		/* cycles without a retirement, cycles with one */
 		{ 0xc0 | USR | OS | C1 | INV | EN, 0xc0 | USR | OS | C1, 28, 12 },
-		{ 0x12 | USR | EN, 0xc1 | USR, 0, 0 },			/* MUL is counter 1's, FLOPS counter 0's */
+		{ 0x12 | USR | EN, 0xc1 | USR, 0, 0 },			/* MUL needs counter 1, FLOPS counter 0 */
 	};
 	struct spmu_model *m = fixture_model("p6");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -201,7 +201,7 @@ static void test_p6_interrupts_on_overflow(void **state)
 	assert_int_equal(spmu_create(&p, m, &host), SPMU_OK);
 	assert_int_equal(spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400), SPMU_OK);
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFCTR0, (uint64_t)-4), SPMU_OK);
-	/* with EDGE no matter */
+	/* user and kernel with EDGE: accepted, too */
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, 0xc0 | 7 << 16 | 1 << 20 | 1 << 22), SPMU_OK);
 	assert_int_equal(spmu_wrmsr(p, MSR_P6_PERFEVTSEL0, 0xc0 | 3 << 16 | 1 << 20 | 1 << 22), SPMU_OK);
 	feed(p);
@@ -210,7 +210,7 @@ static void test_p6_interrupts_on_overflow(void **state)
 	spmu_model_free(m);
 }
 
-/* Two tasks on one PMU: what each has counted is its own; a damaged block changes nothing. */
+/* Two tasks share a PMU and each keeps its own counts. A damaged state block changes nothing. */
 static void test_a_saved_pmu_comes_back(void **state)
 {
 	(void)state;
@@ -242,7 +242,7 @@ static void test_a_saved_pmu_comes_back(void **state)
 		a[0] ^= 1;
 		assert_int_equal(spmu_restore(p, a), SPMU_EINPUT);
 		a[0] ^= 1;
-		/* any bit pattern is refused or a possible state */
+		/* a changed block is either refused or a possible state */
 		for (size_t i = 0; i < spmu_state_bytes(p); i += 61) {
 			a[i] ^= 0x55;
 			int error = spmu_restore(p, a);

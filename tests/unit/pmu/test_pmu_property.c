@@ -43,7 +43,7 @@ static void check_table(const char *name, uint64_t seed, bool modified)
 				v = (v & ~SPMU_EVTSEL_CMASK(255)) | SPMU_EVTSEL_CMASK(draw(&rng, 4));
 			const struct pmu_row *found = pmu_find_code(m, v);
 			if (!found || !found->expr.terms)
-				continue;	/* another row of this code says that it is not modelled */
+				continue;	/* the code's row is another one, which is not modelled */
 		}
 		unsigned cmask = v >> 24 & 255;
 		bool inv = v & SPMU_EVTSEL_INV, edge = v & SPMU_EVTSEL_EDGE;
@@ -106,7 +106,7 @@ static void test_eight_counters_at_once_count_as_alone(void **state)
 			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) ||
 				(e->extra_msr && extras));
 			chosen[k] = e;
-			extras += e->extra_msr != 0;	/* two could want other values in one MSR */
+			extras += e->extra_msr != 0;	/* two events could need different values in one MSR */
 			fixture_extra(p, e, k);
 			assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + k, fixture_evtsel(e)), SPMU_OK);
 		}
@@ -159,7 +159,7 @@ static void test_sampling_does_not_change_other_counts(void **state)
 			while (e->flags & SPMU_EVENT_NOT_MODELLED || !(e->pmc_mask >> k & 1) || !naive_knows(m, e) ||
 				(e->extra_msr && extras));
 			chosen[k] = e;
-			extras += e->extra_msr != 0;	/* two could want other values in one MSR */
+			extras += e->extra_msr != 0;	/* two events could need different values in one MSR */
 			fixture_extra(p, e, k);
 			assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + k, fixture_evtsel(e)), SPMU_OK);
 		}

@@ -8,7 +8,7 @@ static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott
 enum { TABLES = sizeof tables / sizeof *tables, WIDTH = 3, INSTS = 3000 };
 #define ON (SPMU_EVTSEL_EN | SPMU_EVTSEL_USR)
 
-/* Instructions that retire in order, at most WIDTH a cycle, and the pushout of each. */
+/* Instructions that retire in order, at most WIDTH a cycle, and each one's pushout in cycles. */
 struct program { struct stream s; uint32_t pushout[INSTS]; };
 
 static void make(struct program *g, uint64_t seed)
@@ -152,9 +152,9 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	put(p, MSR_PUSHOUT_STATUS, 4);
 	uint64_t ip = fixture_read(p, MSR_PUSHOUT(2, STORED_IP)), stored = fixture_read(p, MSR_PUSHOUT(2, STORED));
 	assert_true(stored >> 63);
-	assert_int_equal((uint32_t)stored, h->g->pushout[(ip - 0x1000) / 4]);	/* of the very slot */
+	assert_int_equal((uint32_t)stored, h->g->pushout[(ip - 0x1000) / 4]);	/* the pushout of exactly this slot */
 	assert_true((uint32_t)stored >= h->threshold);
-	/* what came meanwhile counts for the next */
+	/* keeps what was counted since the overflow, for the next sample */
 	put(p, MSR_PUSHOUT(2, COUNT), (count - h->period) & ((UINT64_C(1) << 48) - 1));
 	h->samples++;
 	if (h->raise_at && h->samples == h->raise_at)
@@ -202,7 +202,7 @@ static void test_what_a_handler_changes_holds_from_there_on(void **state)
 	put(p, MSR_PUSHOUT(2, LOAD), 2);
 	put(p, MSR_PUSHOUT(2, COUNT), -h.period & ((UINT64_C(1) << 48) - 1));
 	put(p, MSR_PUSHOUT(2, CONTROL), ON | SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF);
-	put(p, MSR_PUSHOUT(0, LOAD), 2);	/* another unit is not touched by it */
+	put(p, MSR_PUSHOUT(0, LOAD), 2);	/* a second unit, which must not change what unit 2 does */
 	put(p, MSR_PUSHOUT(0, CONTROL), ON);
 	stream_send_cut(&g.s, p, 1, 900);
 	uint64_t all = 0;
@@ -281,7 +281,7 @@ static void test_counts_go_on_behind_save_and_restore(void **state)
 	assert_true(fixture_read(p, MSR_PUSHOUT(0, COUNT)) > 12345);
 	assert_int_equal(fixture_read(p, MSR_PUSHOUT(0, COUNT)), fixture_read(q, MSR_PUSHOUT(0, COUNT)));
 	assert_int_equal(spmu_create(&none, m, NULL), SPMU_OK);
-	assert_int_equal(spmu_restore(none, block), SPMU_EINPUT);	/* it has no such registers */
+	assert_int_equal(spmu_restore(none, block), SPMU_EINPUT);	/* this model has no such registers */
 	free(block);
 	stream_free(&g.s);
 	spmu_destroy(none);

@@ -114,7 +114,7 @@ static void test_a_missing_or_binary_file_is_refused(void **state)
 
 static void test_every_bit_and_signal_of_an_expression_is_named_in_signals_def(void **state)
 {
-	(void)state;	/* that both tables load says it; here: what an event needs from the core */
+	(void)state;	/* loading both tables checks the names; this checks what an event needs from the core */
 	struct spmu_model *m = fixture_model("skylake");
 	uint64_t set[2];
 	spmu_event_signals(m, fixture_event(m, "CYCLE_ACTIVITY.STALLS_L1D_MISS"), set);
@@ -204,7 +204,7 @@ static void test_codes_find_the_row_that_fits_best(void **state)
 		{ 0x018001b1, "UOPS_EXECUTED.STALL_CYCLES" }, { 0x090001b1, "UOPS_EXECUTED.THREAD" },
 		/* with edge */
 		{ 0x0c000ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" }, { 0x0c040ca3, "CYCLE_ACTIVITY.STALLS_L1D_MISS" },
-		{ 0x0ca3, NULL }, { 0x05000ca3, NULL },	/* without its CMASK it means nothing known */
+		{ 0x0ca3, NULL }, { 0x05000ca3, NULL },	/* without the CMASK no row has this code */
 		{ 0x01c3, "MACHINE_CLEARS.COUNT" },	/* the only row of its code */
 		{ 0x01c9, "RTM_RETIRED.START" },		/* refused, but known */
 		{ 0xfffe, NULL }, { 0, NULL },

@@ -77,7 +77,7 @@ static bool has_alias(const struct spmu_model *m, const char *name)
 	return spmu_model_find(m, name) != NULL;
 }
 
-/* What `softpmu stat` counts by default and what people type first: one command line on every machine. */
+/* The events that `softpmu stat` counts by default and the names that people type first exist on every machine. */
 static void generic_names_exist(const char *table, const struct spmu_model *m)
 {
 	static const char *const names[] = { "cycles", "instructions", "branches", "branch-misses" };
@@ -107,7 +107,7 @@ static void codes_are_found(const struct spmu_model *m, const char *table)
 			f->edge != e->edge)
 			fail_msg("%s: the code of %s finds %s", table, e->name, f ? f->name : "nothing");
 		if (strstr(e->not_modelled, "libpfm4"))
-			continue;	/* its code there is another event's */
+			continue;	/* libpfm4's code for it belongs to another event */
 		if ((f->flags ^ e->flags) & SPMU_EVENT_NOT_MODELLED || f->pmc_mask != e->pmc_mask ||
 			(f->flags ^ e->flags) & SPMU_EVENT_PRECISE)
 			fail_msg("%s: %s and %s of one code are counted, precise or placed otherwise", table, e->name,
@@ -125,7 +125,7 @@ static void test_names_of_one_code_agree(void **state)
 	}
 }
 
-/* "see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS" in a reason: rows of this table that are counted. */
+/* A reason such as "see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS" names rows of this table that are counted. */
 static void test_what_a_reason_points_to_is_counted(void **state)
 {
 	(void)state;
@@ -154,8 +154,8 @@ static void test_what_a_reason_points_to_is_counted(void **state)
 	}
 }
 
-/* Linux: intel_perfmon_event_map with intel_pmu_init's changes,
- * *_hw_cache_event_ids, *_events_attrs. umask and event; -1: Linux maps nothing. */
+/* Source, Linux: intel_perfmon_event_map with intel_pmu_init's changes, *_hw_cache_event_ids, *_events_attrs. A value
+ * is umask and event; -1: Linux maps nothing. */
 static void test_perf_names_are_what_linux_programs(void **state)
 {
 	static const struct { const char *alias; int code[MADE]; } rows[] = {
@@ -319,7 +319,7 @@ static void counts_by_definition(const char *table, uint64_t seed)
 		if (e->flags & SPMU_EVENT_FIXED_ONLY) {
 			assert_int_equal(spmu_wrmsr(p, MSR_IA32_FIXED_CTR_CTRL, (uint64_t)3 << 4 * e->fixed), SPMU_OK);
 			msr = MSR_IA32_FIXED_CTR0 + (uint32_t)e->fixed;
-		} else {	/* on the last of its counters */
+		} else {	/* counts on the last counter that the event may use */
 			unsigned pmc = 31 - (unsigned)__builtin_clz(e->pmc_mask);
 			assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + pmc, image(e)), SPMU_OK);
 			msr = MSR_IA32_PMC0 + pmc;
@@ -346,8 +346,8 @@ static void test_every_event_counts_what_its_definition_says(void **state)
 		counts_by_definition(made[t], 1000 + t);
 }
 
-/* An event that no stream can make count would be a silent zero: its expression names bits that exclude each
- * other, or a threshold that its value never reaches. A random stream has every bit and signal. */
+/* An event that no stream can make count would silently read 0, because its expression names bits that exclude each
+ * other or a threshold that its value never reaches. A random stream has every bit and signal. */
 static void test_no_event_is_always_zero(void **state)
 {
 	(void)state;
@@ -360,7 +360,7 @@ static void test_no_event_is_always_zero(void **state)
 			const struct pmu_row *row = (const struct pmu_row *)e;
 			unsigned cmask = e->cmask;
 			if (cmask > 2 && !e->inv && !row->weighted)
-				cmask = 2;	/* more at a time is too rare in that stream */
+				cmask = 2;	/* higher thresholds are reached too rarely in that stream */
 			if (!(e->flags & SPMU_EVENT_NOT_MODELLED) && naive_knows(m, e) &&
 				!(e->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD && e->extra > 64) &&
 				!naive_count(m, &s, row, cycles, 3, cmask, e->inv, e->edge))

@@ -70,7 +70,7 @@ static void wr(struct fixture *f, uint32_t msr, uint64_t value)
 
 struct one { enum spmu_signal signal; uint32_t begin, end, count, unit; enum spmu_found found; };
 
-/* A batch of core `core` from `base` with these signals, up to `watermark`. */
+/* Sends a batch of core `core` with these signals; it begins at cycle `base` and its watermark is `watermark`. */
 static void feed(struct fixture *f, int core, uint64_t base, uint64_t watermark, const struct one *s, unsigned n)
 {
 	struct spmu_record r[64];
@@ -231,7 +231,7 @@ static void test_memory_mapped_registers_answer_at_their_widths(void **state)
 
 /* ---- events --------------------------------------------------------------------------------------------- */
 
-/* One of each: slice 0 to 3, every kind and outcome a different number of times. */
+/* Accesses to slices 0 to 3, of every kind and outcome, each a different number of times. */
 static const struct one everything[] = {
 	{ SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_NOTHING }, { SPMU_SIG_UNC_READ, 1, 1, 2, 1, SPMU_FOUND_CLEAN },
 	{ SPMU_SIG_UNC_READ, 1, 1, 4, 2, SPMU_FOUND_MODIFIED }, { SPMU_SIG_UNC_READ, 1, 1, 8, 3, SPMU_FOUND_ELSEWHERE },
@@ -253,7 +253,7 @@ static const struct one everything[] = {
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
-/* Programs an event of a table on counter 0 of all boxes, feeds everything, adds the boxes up. */
+/* Programs an event on counter 0 of all boxes, sends `everything` and returns the sum over the boxes. */
 static uint64_t count_event(const char *table, const char *name)
 {
 	struct fixture f;
@@ -453,7 +453,7 @@ static void test_thresholds_add_what_all_cores_do_in_a_cycle(void **state)
 		feed(&f, 1, 0, 0, NULL, 0);
 		feed(&f, 0, 0, 100, first, 3);
 		if (expected[i].more)
-			assert_int_equal(rd(&f, 0x706), 0);	/* the other core may still do something there */
+			assert_int_equal(rd(&f, 0x706), 0);	/* not final: the other core may still add here */
 		feed(&f, 1, 0, 100, second, 2);
 		if (rd(&f, 0x706) != expected[i].count)
 			fail_msg("%llx: %llu, not %llu", (unsigned long long)expected[i].more,
@@ -479,13 +479,13 @@ static void test_a_client_s_overflow_sets_status_freezes_and_interrupts_as_asked
 	assert_int_equal(f.pmis, 1);
 	assert_int_equal(f.cores, 5);
 	assert_int_equal(f.seen & SPMU_UNC_GLOBAL_EN, 0);
-	assert_int_equal(rd(&f, 0x717), 0);	/* what comes behind the freeze is not counted */
+	assert_int_equal(rd(&f, 0x717), 0);	/* events after the freeze are not counted */
 	assert_int_equal(rd(&f, 0x392), 8);
 	assert_int_equal(rd(&f, 0x715), 2);
 	wr(&f, 0x715, 2);
 	wr(&f, 0x392, 8);
 	assert_int_equal(rd(&f, 0x715) | rd(&f, 0x392), 0);
-	/* without OVF_EN a wrap is silent, without FREEZE counting goes on */
+	/* without OVF_EN a wrap sets no status; without FREEZE counting goes on */
 	wr(&f, 0x391, SPMU_UNC_GLOBAL_EN | 1);
 	wr(&f, 0x711, 0x8f34 | EN);
 	wr(&f, 0x717, COUNTER44);
@@ -528,7 +528,7 @@ static void test_a_server_s_overflow_freezes_all_boxes(void **state)
 	end(&f);
 }
 
-/* ---- what comes from outside ---------------------------------------------------------------------------- */
+/* ---- input from outside ---------------------------------------------------------------------------------- */
 
 static void test_damaged_tables_are_refused_with_their_line(void **state)
 {

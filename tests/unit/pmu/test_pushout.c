@@ -9,7 +9,7 @@
 enum { A = 0x1000, B = 0x1004, C = 0x1008, D = 0x100c };
 static struct fixture_batch f;
 
-/* An instruction of one slot that is dispatched, done and retires in these cycles. */
+/* Adds an instruction of one slot that is dispatched and retires in these cycles. */
 static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t dispatch, uint32_t retire)
 {
 	struct spmu_record *r = fixture_uop(&f, ip, is | SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END), did, 0, retire);
@@ -27,7 +27,7 @@ static void on_each(void *context, unsigned measure, const struct pushout_one *o
 	s->cycles[s->n++] = one->cycles;
 }
 
-/* What is in the batch, measured; tag NULL: sequential. */
+/* Measures the pushout in the batch f; text: the tag, NULL for sequential pushout. */
 static struct pushout_sums measure(const char *text, enum pushout_from from, struct seen *seen)
 {
 	struct tag tag;
@@ -52,7 +52,7 @@ static void test_sequential_pushout_is_what_retirement_was_late(void **state)
 	(void)state;
 	fixture_begin(&f, 100);
 	insn(A, 0, 0, 0, 10);		/* the stretch begins at 0 */
-	insn(B, 0, 0, 0, 10);		/* two a cycle */
+	insn(B, 0, 0, 0, 10);		/* two may retire in a cycle */
 	insn(C, 0, 0, 0, 11);		/* the cycle was full: not late */
 	insn(D, 0, 0, 0, 16);
 	fixture_end(&f, 0, 16, true);
@@ -62,7 +62,7 @@ static void test_sequential_pushout_is_what_retirement_was_late(void **state)
 	assert_int_equal(s.cycles[1], 0);
 	assert_int_equal(s.cycles[2], 0);
 	assert_int_equal(s.cycles[3], 5);
-	assert_int_equal(sums.pushed + sums.full, 16);	/* all cycles */
+	assert_int_equal(sums.pushed + sums.full, 16);	/* together they are all cycles */
 	assert_int_equal(sums.slots, 4);
 }
 
@@ -79,7 +79,7 @@ static void test_of_two_stalls_that_overlap_the_second_pushes_out_by_one_at_most
 	assert_int_equal(s.n, 2);
 	assert_int_equal(s.cycles[0], 50);
 	assert_true(s.cycles[1] <= 1);
-	measure("l2_miss", PUSHOUT_FROM_EVENT, &s);	/* each alone took as long */
+	measure("l2_miss", PUSHOUT_FROM_EVENT, &s);	/* each would have taken as long alone */
 	assert_int_equal(s.cycles[0], 50);
 	assert_int_equal(s.cycles[1], 50);
 }
@@ -101,10 +101,10 @@ static void test_a_mispredicted_branch_pushes_out_what_comes_behind_it_and_is_ch
 	assert_int_equal(s.cycles[0], 24);
 	measure("mispredict & cond", PUSHOUT_FROM_EVENT, &s);
 	assert_int_equal(s.n, 1);
-	assert_int_equal(s.cycles[0], 32);	/* from its completion */
+	assert_int_equal(s.cycles[0], 32);	/* counted from the branch's completion */
 	measure("mispredict & indirect", PUSHOUT_FROM_DUE, &s);
 	assert_int_equal(s.n, 0);
-	measure("branch", PUSHOUT_FROM_DUE, &s);	/* its own */
+	measure("branch", PUSHOUT_FROM_DUE, &s);	/* the branch's own pushout */
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.cycles[0], 18);
 }
@@ -187,7 +187,7 @@ static void test_the_memory_order_buffer_is_passed_by_slots_that_access_memory(v
 	pushout_batch(p, &f.b);
 	assert_int_equal(s.n, 3);
 	assert_int_equal(s.cycles[0], 5);
-	assert_int_equal(s.cycles[1], 0);	/* due a cycle later than it came: one a cycle */
+	assert_int_equal(s.cycles[1], 0);	/* one passes each cycle, so it was due a cycle later than it passed */
 	assert_int_equal(s.ip[2], D);
 	assert_int_equal(s.cycles[2], 3);
 	pushout_destroy(p);
@@ -199,7 +199,7 @@ static void fetched(uint64_t ip, uint32_t cycle)
 		.did = 1, .ip = ip, .begin = cycle, .end = cycle };
 }
 
-/* Two instructions a cycle are fetched for the decoders, four slots delivered. */
+/* In a cycle two instructions are fetched for the decoders and four slots are delivered. */
 static void test_fetch_is_passed_ahead_of_the_decoders(void **state)
 {
 	struct seen fetch = { 0 }, decode = { 0 };
@@ -216,10 +216,10 @@ static void test_fetch_is_passed_ahead_of_the_decoders(void **state)
 	fetched(C, 6);
 	fixture_end(&f, 0, 20, false);
 	pushout_batch(p, &f.b);
-	fixture_begin(&f, 20);	/* the signal came with the batch before */
+	fixture_begin(&f, 20);	/* C's fetch signal was in the batch before */
 	insn(C, 0, SPMU_DID(FROM_MITE), 2, 20);
 	insn(D, 0, SPMU_DID(FROM_DSB), 10, 20);
-	insn(C, 0, SPMU_DID(FROM_DSB), 10, 20);	/* from the uop cache: as it is delivered */
+	insn(C, 0, SPMU_DID(FROM_DSB), 10, 20);	/* from the uop cache: it passes fetch when it is delivered */
 	fixture_end(&f, 0, 20, true);
 	pushout_batch(p, &f.b);
 	const uint32_t at_fetch[] = { 5, 0, 0, 0, 24, 0 }, at_decode[] = { 9, 3, 0, 10, 8, 0 };
@@ -250,8 +250,8 @@ static void test_stores_become_visible_in_order_behind_retirement(void **state)
 	(void)state;
 	fixture_begin(&f, 0);
 	insn(A, SPMU_IS(STORE_ADDR), 0, 0, 10);
-	written(0x99, 11);	/* of none of these */
-	written(A, 14);		/* told before the next slot is */
+	written(0x99, 11);	/* a store of no instruction here */
+	written(A, 14);		/* comes before the next slot's record */
 	insn(B, 0, 0, 0, 10);
 	insn(C, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), 0, 0, 11);
 	insn(D, SPMU_IS(STORE_ADDR), 0, 0, 12);
@@ -265,7 +265,7 @@ static void test_stores_become_visible_in_order_behind_retirement(void **state)
 	fixture_end(&f, 0, 40, true);
 	pushout_batch(p, &f.b);
 	const uint64_t ip[] = { A, C, D };
-	const uint32_t cycles[] = { 14, 0, 29 }; /* one a cycle: C and D are due a cycle behind the store before */
+	const uint32_t cycles[] = { 14, 0, 29 }; /* one a cycle: C and D are due a cycle after the store before them */
 	assert_int_equal(due.n, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(due.ip[i], ip[i]);
@@ -362,7 +362,7 @@ static void test_quantiles_are_exact_below_the_first_octave(void **state)
 	assert_int_equal(spread_quantile(&s, 1), 400);
 	assert_int_equal(spread_at_least(&s, 399), 2);
 	assert_int_equal(s.max, 400);
-	for (uint64_t v = 1; v <= UINT32_MAX; v = v * 3 + 1) {	/* a bucket's low end is within 1 / 256 */
+	for (uint64_t v = 1; v <= UINT32_MAX; v = v * 3 + 1) {	/* a bucket's low end is less by at most 1/256 */
 		struct spread one;
 		spread_init(&one, 8);
 		assert_true(spread_add(&one, (uint32_t)v));

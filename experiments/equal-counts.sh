@@ -33,8 +33,9 @@ counts() { # PROGRAM OPTION...
 	cat "$work/out"
 }
 samples() { # PROGRAM: what perf reads of its profile; without perf, nothing
-	"$1" record -q --replay "$path" --core "$core" -c 1009 -o "$work/data" >/dev/null 2>"$work/err" || return
-	perf script -F comm,tid,time,event,ip -i "$work/data" 2>/dev/null
+	rm -f "$work/data"
+	"$1" record -q --replay "$path" --core "$core" -c 1009 -o "$work/data" >/dev/null 2>"$work/err"
+	[ -s "$work/data" ] && perf script -F comm,tid,time,event,ip -i "$work/data" 2>/dev/null
 }
 # same WHAT OPTION...: says "yes", "NO", or "-" where the core has no such thing.
 same() {

@@ -20,7 +20,7 @@ refuses() {	# WORDS OPTION...
 	"$SOFTPMU" stat "$@" "$reps" >"$work/out" 2>&1 && bad "$*: not refused"
 	grep -q -- "$words" "$work/out" && ok "refused by name: $*" || { bad "$*"; cat "$work/out"; }
 }
-refuses 'option -a: it would count on all CPUs' -e power/energy-cores/ -a
+refuses 'option -a: only the given program is traced' -e power/energy-cores/ -a
 refuses 'unknown option --percore-show-thread' --percore-show-thread
 refuses "'offcore_rsp': the modelled PMU has no register for it" \
 	-e '{cpu/event=0xb7,umask=1,offcore_rsp=0x123/,instructions}'

@@ -130,7 +130,7 @@ static void test_without_btint_the_buffer_is_circular(void **state)
 	struct spmu *p = tracer(g, m, TR | BTS);
 	struct stream s = { 0 };
 	guest_bts(g, 24, 4, 2);
-	guest_put(g, DS_AREA + 16, BTS_BUFFER + 4 * 24 + 1, 8);	/* as the manual has it */
+	guest_put(g, DS_AREA + 16, BTS_BUFFER + 4 * 24 + 1, 8);	/* the maximum is the end plus 1, as in the manual */
 	branches(&s, 10, 10);
 	stream_send_cut(&s, p, 9, 5);
 	assert_int_equal(guest_u64(g, DS_AREA + 8), BTS_BUFFER + 2 * 24);
@@ -167,7 +167,7 @@ static void test_btint_interrupts_behind_the_branch_that_reached_the_threshold(v
 				guest_bts(g, 24, 8, 3);
 				g->on_pmi = drain;
 				drained = 0;
-				if (counting) {		/* what else is counted does not disturb it */
+				if (counting) {		/* a counter that counts meanwhile does not disturb BTS */
 					put_msr(p, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 					put_msr(p, MSR_IA32_PERFEVTSEL0, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
 						SPMU_EVTSEL_INT);

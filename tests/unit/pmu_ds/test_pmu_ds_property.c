@@ -111,7 +111,7 @@ static void test_precise_records_are_those_of_a_naive_sampler(void **state)
 		fixture_extra(p, &row->public, pmc);
 		stream_random(&s, seed, UOPS);
 		naive_sample(&c, m, &s, g->host.pebs_arming);
-		if (seed % 4 > 1) {	/* something else that acts */
+		if (seed % 4 > 1) {	/* another counter overflows meanwhile */
 			unsigned other = (pmc + 1) & 3;
 			put_msr(p, MSR_IA32_PERFEVTSEL0 + other, 0x3c | SPMU_EVTSEL_USR | SPMU_EVTSEL_OS |
 				SPMU_EVTSEL_EN | SPMU_EVTSEL_INT);
@@ -276,11 +276,11 @@ static void test_a_record_left_open_is_of_the_guest_that_was(void **state)
 	struct stream s = { 0 };
 	void *saved = malloc(spmu_state_bytes(p));
 	arm(p, 0, 1);
-	for (unsigned k = 0; k < 2; k++)	/* not taken: what comes behind is not known */
+	for (unsigned k = 0; k < 2; k++)	/* not taken: the next address is not known yet */
 		stream_inst(&s, 0x1000 + 5 * k, SPMU_IS(BRANCH) | SPMU_IS(COND), 0, 20 + k);
 	stream_send(&s, 0, 2, 0, 20, false, p);
 	assert_int_equal(guest_records(g, 200), 1);
-	guest_put(h, PEBS_BUFFER + 8, guest_u64(g, PEBS_BUFFER + 8), 8);	/* by chance the same bytes */
+	guest_put(h, PEBS_BUFFER + 8, guest_u64(g, PEBS_BUFFER + 8), 8);	/* the same bytes, by chance */
 	spmu_save(p, saved);
 	assert_int_equal(spmu_restore(other, saved), SPMU_OK);
 	stream_send(&s, 0, 1, 0, 21, true, other);

@@ -239,7 +239,7 @@ static void test_architectural_entries_are_newest_first_with_kind_and_cycles(voi
 	stream_free(&s);
 	stream_branch(&s, 0x900, 0x901, 0, 0, 50);
 	stream_send_all(&s, p);
-	assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO), UINT64_C(2) << 56); /* no cycles: nothing before it */
+	assert_int_equal(fixture_read(p, MSR_IA32_LBR_0_INFO), UINT64_C(2) << 56); /* the first entry has no cycles */
 	stream_free(&s);
 	spmu_destroy(p);
 	spmu_model_free(m);
@@ -332,7 +332,7 @@ static void test_in_call_stack_mode_a_return_takes_its_call_away(void **state)
 		}
 		stream_branch(&s, 0x1000, 0x2000, SPMU_IS(CALL), 0, 10);
 		stream_branch(&s, 0x2001, 0x3000, SPMU_IS(CALL), 0, 11);
-		stream_branch(&s, 0x3000, 0x3005, SPMU_IS(CALL), 0, 11);	/* of what follows it */
+		stream_branch(&s, 0x3000, 0x3005, SPMU_IS(CALL), 0, 11);	/* calls the next address */
 		stream_branch(&s, 0x3005, 0x3009, SPMU_IS(COND), 0, 12);
 		stream_branch(&s, 0x3010, 0x2006, SPMU_IS(RET), 0, 13);
 		stream_branch(&s, 0x2010, 0x4000, SPMU_IS(CALL) | SPMU_IS(INDIRECT), 0, 14);
@@ -475,7 +475,7 @@ static void test_a_handler_reads_exactly_what_retired_before_it(void **state)
 				stream_branch(&s, 0x1000 + 16 * i, 0x1010 + 16 * i, 0, 0, 10 + 2 * i);
 			stream_send_all(&s, p);
 			assert_int_equal(g->pmis, 1);
-			assert_int_equal(seen.newest_to, g->pmi.ip);	/* the branch to where it was interrupted */
+			assert_int_equal(seen.newest_to, g->pmi.ip);	/* the branch to the interrupted place */
 			assert_int_equal(seen.entries, 7 + latency / 2);
 			stream_free(&s);
 			spmu_destroy(p);
@@ -504,7 +504,7 @@ static void test_freezing_stops_the_stack_at_the_overflow(void **state)
 		assert_int_equal(seen.entries, 7);
 		assert_int_equal(seen.debugctl & 1, rows[k].streamlined);
 		assert_int_equal(!!(seen.status & STATUS_LBR_FRZ), rows[k].streamlined);
-		if (rows[k].streamlined)	/* nobody thaws it */
+		if (rows[k].streamlined)	/* the handler does not unfreeze it */
 			assert_int_equal(fixture_read(p, MSR_IA32_PERF_GLOBAL_STATUS), STATUS_LBR_FRZ | 1);
 		stream_free(&s);
 		for (unsigned i = 0; i < 3; i++)

@@ -89,7 +89,7 @@ static void test_misc_enable_says_what_the_host_gives(void **state)
 			g->host.write_memory = NULL;
 		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
 		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads);
-		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads); /* read-only bits stay, others are kept */
+		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads); /* read-only bits keep their values */
 		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads | 1);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -226,7 +226,7 @@ static void test_fixed_counter_0_samples_the_very_instruction_and_others_the_nex
 		stream_signal(&s, SPMU_SIG_CYCLES, 5, 40, 1);
 		stream_send_all(&s, p);
 		assert_int_equal(guest_records(g, 32), 1);
-		/* the 12th instruction; the 12th cycle is 16, behind which instruction 7 retires first */
+		/* the 12th instruction; the 12th cycle is 16, after which instruction 7 is the first to retire */
 		assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), f ? 0x1000 + 4 * 7 : 0x1000 + 4 * 11);
 		assert_int_equal(guest_u64(g, PEBS_BUFFER + 16), UINT64_C(1) << (32 + f));
 		assert_int_equal(guest_u64(g, PEBS_BUFFER + 24), f ? 17 : 21);	/* TSC: when that instruction retired */
@@ -248,7 +248,7 @@ static void test_an_imprecise_event_waits_for_the_next_batch_for_its_instruction
 	struct stream s = { 0 };
 	arm(p, 0, 20);
 	stream_straight(&s, 5, 0x1000, 10);
-	stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);		/* the 20th cycle is 19, behind everything here */
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);		/* the 20th cycle is 19, after all of this */
 	stream_send(&s, 0, s.n, 0, 41, false, p);
 	assert_int_equal(guest_records(g, 32), 0);
 	stream_free(&s);
@@ -267,8 +267,8 @@ static void test_an_imprecise_event_waits_for_the_next_batch_for_its_instruction
 	free(g);
 }
 
-/* An imprecise event that overflows at a retirement: behind it comes a signal,
- * a squashed uop, another thread, the rest of the instruction. */
+/* An imprecise event overflows at a retirement. A signal, a squashed uop, a uop of another thread and the rest of the
+ * instruction follow before the next instruction of this thread. */
 static void test_the_next_instruction_is_one_that_retires_in_this_thread(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void test_the_next_instruction_is_one_that_retires_in_this_thread(void **
 	struct stream s = { 0 };
 	guest_pebs(g, 32, 10, 10);
 	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
-	/* with CMASK it is imprecise, and goes by cycles */
+	/* CMASK makes the event imprecise: it counts cycles */
 	put_msr(p, MSR_IA32_PERFEVTSEL0 + 1, 0xc4 | SPMU_EVTSEL_CMASK(1) | USR_EN);
 	fixture_program(p, 2, "UOPS_RETIRED.SLOTS", 0);
 	put_msr(p, MSR_IA32_PEBS_ENABLE, 6);

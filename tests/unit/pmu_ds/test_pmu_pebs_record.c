@@ -53,8 +53,8 @@ static void test_each_format_has_its_length_and_fields(void **state)
 	}
 }
 
-/* Another counter has overflowed before: its bit is in the status of
- * formats 1 and 2, and no counter of formats from 3 on. */
+/* Another counter has overflowed before. Formats 1 and 2 record the global status, so its bit is set; from format 3 on
+ * the field has the applicable counters, so it is not. */
 static void test_status_or_applicable_counters_by_format(void **state)
 {
 	(void)state;
@@ -79,7 +79,8 @@ static void test_status_or_applicable_counters_by_format(void **state)
 	}
 }
 
-/* As kvm-unit-tests' x86/pmu_pebs.c: sizes and format word for each configuration, with and without Adaptive_Record. */
+/* Checks, as kvm-unit-tests' x86/pmu_pebs.c does, the sizes and the format word for each configuration, with and
+ * without Adaptive_Record. */
 static void test_adaptive_records_hold_the_groups_selected(void **state)
 {
 	(void)state;
@@ -289,7 +290,7 @@ static void test_without_registers_rip_is_the_next_instruction_also_of_the_next_
 	stream_send(&s, 0, 4, 0, 20, false, p);		/* records: 1, 3 */
 	assert_int_equal(guest_records(g, 200), 2);
 	assert_int_equal(guest_u64(g, PEBS_BUFFER + 8), 0x100a);
-	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 8), 0x100f);	/* not known yet: its own */
+	assert_int_equal(guest_u64(g, PEBS_BUFFER + 200 + 8), 0x100f);	/* next not known yet: its own */
 	assert_int_equal(guest_u64(g, PEBS_BUFFER + 0x10), 0);
 	stream_free(&s);
 	stream_inst(&s, 0x1014, 0, 0, 30);
@@ -358,12 +359,13 @@ static void test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **st
 	struct stream s = { 0 };
 	guest_pebs(g, 64, 10, 10);
 	put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
-	put_msr(p, MSR_PEBS_LD_LAT_THRESHOLD, 0);	/* means 3 */
+	put_msr(p, MSR_PEBS_LD_LAT_THRESHOLD, 0);	/* a threshold below 3 acts as 3 */
 	put_msr(p, MSR_PEBS_DATA_CFG, 1);
 	put_msr(p, MSR_IA32_PERFEVTSEL0 + 2, 0x01cd | USR_EN | EVTSEL_ADAPTIVE);
 	put_msr(p, MSR_IA32_PEBS_ENABLE, 4);
 	arm(p, 2, 1);
-	for (unsigned k = 0; k < 8; k++) { /* latencies 1 1 2 2 3 3 4 4; prefetches have long ones and are no loads */
+	/* latencies 1 1 2 2 3 3 4 4; prefetches have long latencies, but do not count as loads */
+	for (unsigned k = 0; k < 8; k++) {
 		struct spmu_record *r = stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(LOAD), SPMU_DID(L1D_HIT), 200 + 2 * k);
 		r->addr = 0x8000 + k;
 		s.at[s.n - 1][3] = 100;
@@ -424,7 +426,8 @@ static void test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_samp
 		for (unsigned k = 0; k < 2; k++)
 			stream_inst(&s, 0x1000, SPMU_IS(STORE_ADDR) | SPMU_IS(LOCK), SPMU_DID(STLB_MISS),
 				20 + k)->addr = 0x8000 + 64 * k;
-		for (unsigned k = 0; k < 2; k++) { /* of the first; and of another instruction, where the second went */
+		/* misses of the first store, and of another instruction at the second store's address */
+		for (unsigned k = 0; k < 2; k++) {
 			stream_signal(&s, SPMU_SIG_STORE_L1D_MISS, 30, 30, 1);
 			s.r[s.n - 1].ip = 0x1000 + k;
 			s.r[s.n - 1].addr = 0x8000 + 64 * k;
@@ -535,8 +538,8 @@ static void test_front_end_events_count_what_the_register_names(void **state)
 	}
 }
 
-/* What the later register can name besides, and stretches that begin in
- * one batch and end in another: cut behind each record. */
+/* Golden Cove's register names further events. Stretches of empty slots may begin in one batch and end in another:
+ * the stream is cut after each record. */
 static void test_front_end_events_of_golden_cove_and_across_batches(void **state)
 {
 	(void)state;
@@ -575,8 +578,8 @@ static void test_front_end_events_of_golden_cove_and_across_batches(void **state
 		}
 }
 
-/* Three slots of each cycle from 12 to 15 stay empty, and an instruction goes in each: those at 14, 15 and 16
- * have two such cycles before them, wherever batches end. */
+/* Three slots of each cycle from 12 to 15 stay empty, and an instruction is allocated in each cycle. Those at 14, 15
+ * and 16 have two such cycles before them, wherever batches end. */
 static void test_stretches_with_instructions_within_are_the_same_in_all_batches(void **state)
 {
 	(void)state;

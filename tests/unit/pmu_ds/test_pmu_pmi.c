@@ -51,7 +51,7 @@ static struct spmu *sampler(struct log *l, uint32_t latency, const char *event, 
 	return p;
 }
 
-/* Ten instructions at cycles 10, 20, .. 100, in one batch. */
+/* Adds ten instructions that retire at cycles 10, 20, ..., 100. */
 static void ten(struct stream *s)
 {
 	for (unsigned i = 0; i < 10; i++)
@@ -80,7 +80,7 @@ static void test_the_interrupt_falls_on_the_first_instruction_that_has_not_retir
 		assert_int_equal(l.pmi[0].cycle, rows[i].cycle);
 		assert_int_equal(l.pmi[0].overflow_cycle, 30);
 		assert_int_equal(l.pmi[0].status, 1);
-		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 7);	/* wrapped to 0 and went on */
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 7);	/* it wrapped to 0 and counted on */
 		spmu_destroy(p);
 		stream_free(&s);
 	}
@@ -131,8 +131,8 @@ static void test_an_instruction_in_mid_retirement_completes_first(void **state)
 	stream_free(&s);
 }
 
-/* ... and stays there, though another counter overflows in the very cycle in
- * which that instruction completes and the next one retires. */
+/* A pending interrupt stays at its place although another counter overflows in the very cycle in which that
+ * instruction completes and the next one retires. */
 static void test_another_overflow_does_not_move_a_pending_interrupt(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void test_another_overflow_does_not_move_a_pending_interrupt(void **state
 		stream_send_all(&s, p);
 		assert_int_equal(l.pmi[0].ip, 0x30);
 		assert_int_equal(l.pmi[0].cycle, 18);
-		assert_int_equal(l.pmi[0].status, retired ? 1 : 3);	/* 0x30 retires behind the interrupt */
+		assert_int_equal(l.pmi[0].status, retired ? 1 : 3);	/* 0x30 retires after the interrupt */
 		assert_int_equal(l.n, retired ? 2 : 1);
 		spmu_destroy(p);
 		stream_free(&s);
@@ -219,7 +219,7 @@ static void test_a_fixed_counter_interrupts_too(void **state)
 
 struct expected { uint64_t ip[MAX_SAMPLES], cycle[MAX_SAMPLES]; unsigned n; };
 
-/* First instruction whose first uop retires behind `arrival`, from record `from` on; s->n if none. */
+/* Returns the first record, from `from` on, that begins an instruction and retires after `arrival`; s->n: none. */
 static size_t naive_boundary(const struct stream *s, size_t from, uint64_t arrival, uint64_t *cycle)
 {
 	*cycle = arrival;
@@ -258,7 +258,7 @@ static void naive_instructions(const struct stream *s, uint64_t period, uint64_t
 	}
 }
 
-/* Events by cycle: amounts v[cycle]. */
+/* As above, for an event that occurs v[cycle] times in each cycle. */
 static void naive_cycles(const struct stream *s, const int64_t *v, uint64_t cycles, uint64_t period, uint64_t latency,
 	struct expected *x)
 {
@@ -274,7 +274,7 @@ static void naive_cycles(const struct stream *s, const int64_t *v, uint64_t cycl
 		x->ip[x->n] = s->r[j].ip;
 		x->cycle[x->n++] = cycle;
 		sum = 0;
-		c = cycle;	/* counting starts again behind it */
+		c = cycle;	/* counting starts again after the interrupt */
 	}
 }
 
@@ -320,7 +320,7 @@ static void check_against(const char *event, int which, bool may_be_behind)
 		spmu_destroy(p);
 		stream_free(&s);
 	}
-	assert_true(samples > 24 * 10);	/* a round's random events may be too few for many */
+	assert_true(samples > 24 * 10);	/* a round may have few events, so few samples */
 }
 
 static void test_samples_of_instructions_fall_where_a_naive_walk_puts_them(void **state)
@@ -461,7 +461,7 @@ static void toggle(struct spmu *p, struct log *l)
 	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, on), SPMU_OK);
 }
 
-/* A kernel's handler clears and sets IA32_PERF_GLOBAL_CTRL; in no time, so nothing is lost. */
+/* A kernel's handler clears and sets IA32_PERF_GLOBAL_CTRL. It takes no simulated time, so no event is lost. */
 static void test_stopping_and_starting_in_a_handler_loses_nothing(void **state)
 {
 	(void)state;

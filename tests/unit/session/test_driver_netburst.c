@@ -124,7 +124,7 @@ static void test_what_no_counter_can_do_is_refused_by_name(void **state)
 	}
 }
 
-/* Five loads, three stores, ...: exact figures of a stream, through the driver only. */
+/* The driver alone programs the events; their counts on a known stream (five loads, three stores, ...) are exact. */
 static void test_tagged_events_count_what_they_say(void **state)
 {
 	static const struct { const char *event; uint64_t count; } table[] = {
@@ -171,7 +171,7 @@ static void test_tagged_events_count_what_they_say(void **state)
 	for (unsigned i = 0; i < N; i++)
 		e[i] = ask(table[i].event);
 	unsigned pmus = assign(e, N);
-	/* metrics of replay; front end; execution, with two FIRM ESCRs; instructions */
+	/* copies for replay metrics, the front end, execution events (with two FIRM ESCRs), instructions */
 	assert_int_equal(pmus, 9 + 2 + 3 + 1);
 	for (unsigned k = 0; k < pmus; k++) {
 		struct spmu *p = netburst_pmu(model, NULL);
@@ -188,7 +188,7 @@ static void test_tagged_events_count_what_they_say(void **state)
 static void test_counters_escrs_and_tags_do_not_conflict(void **state)
 {
 	(void)state;
-	/* seven events of CRU_ESCR2 and 3 with different values: two a copy */
+	/* seven events with different values for CRU_ESCR2 and CRU_ESCR3: two fit on a copy */
 	static const char *const seven[] = { "branch_retired.MMTP", "branch_retired.MMTM", "branch_retired.MMNP",
 		"branch_retired.MMNM",
 		"machine_clear.MOCLEAR", "machine_clear.CLEAR", "front_end_event.NBOGUS" };
@@ -203,7 +203,7 @@ static void test_counters_escrs_and_tags_do_not_conflict(void **state)
 	for (unsigned i = 0; i < 6; i++)
 		for (unsigned k = 0; k < i; k++)
 			assert_true(e[i].counter != e[k].counter);
-	/* but not with other privileges */
+	/* events with different privilege levels cannot share an ESCR */
 	for (unsigned i = 0; i < 3; i++) {
 		e[i] = ask("uops_retired.NBOGUS");
 		e[i].user = i != 1;
@@ -218,11 +218,11 @@ static void test_counters_escrs_and_tags_do_not_conflict(void **state)
 	assert_int_equal(e[0].pmu, e[1].pmu);
 	assert_true(e[0].tag != e[1].tag);
 	assert_true(e[2].pmu != e[0].pmu);
-	/* loads and stores are told apart by one bit: two copies */
+	/* loads and stores differ in a bit of one ESCR: two copies */
 	e[0] = ask("memory_loads");
 	e[1] = ask("memory_stores");
 	assert_int_equal(assign(e, 2), 2);
-	/* two metrics: two copies; the same twice: one */
+	/* two metrics need two copies; the same metric twice needs one */
 	e[0] = ask("L1-dcache-load-misses");
 	e[1] = ask("dTLB-load-misses");
 	e[2] = ask("L1-dcache-load-misses");
@@ -323,7 +323,7 @@ static void test_the_four_steps_of_pebs_come_in_order(void **state)
 	}
 }
 
-/* Every row finds a place, and its writes are accepted. */
+/* The driver places every row, and the PMU accepts its writes. */
 static void test_every_event_can_be_set_up(void **state)
 {
 	(void)state;

@@ -78,7 +78,7 @@ static void test_raw_codes_become_register_bits(void **state)
 	assert_string_equal(e.event[0].event->name, "MEM_LOAD_RETIRED.L1_MISS");
 	assert_int_equal(e.event[1].evtsel, 0x1a8010e & ~(UINT64_C(1) << 19));
 	assert_int_equal(e.event[2].evtsel, 0x20081d0);
-	assert_int_equal(e.event[3].evtsel, 0xc0);	/* USR, OS, INT and EN say nothing about the event */
+	assert_int_equal(e.event[3].evtsel, 0xc0);	/* USR, OS, INT and EN are not part of the event */
 	assert_int_equal(e.event[4].evtsel, 0xc4);
 	session_events_free(&e);
 }
@@ -150,7 +150,7 @@ static void test_lists_append_and_groups_stay_apart(void **state)
 	assert_int_equal(e.event[2].group, 1);
 	assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = model }, "branches,nonsense",
 		NULL), ERR_INPUT);
-	assert_int_equal(e.count, 3);		/* as before */
+	assert_int_equal(e.count, 3);		/* the list did not change */
 	session_events_free(&e);
 }
 
@@ -171,7 +171,7 @@ static void test_precise_sampling_is_refused_by_name(void **state)
 	bad("cycles:p", ERR_UNSUPPORTED, "PEBS");
 	bad("cpu/branches/ppu", ERR_UNSUPPORTED, "PEBS");
 	bad("cycles:pppp", ERR_INPUT, "three");
-	struct session_events e = good("branches:P");	/* as precise as the PMU can: not at all */
+	struct session_events e = good("branches:P");	/* as precise as the PMU can be: not precise */
 	assert_int_equal(e.event[0].precise, 0);
 	session_events_free(&e);
 }
@@ -201,7 +201,7 @@ static void test_unknown_names_get_the_nearest(void **state)
 	bad("cpu/brances/", ERR_INPUT, "branches");
 	bad("xyzzyxyzzy", ERR_INPUT, "softpmu list");
 	bad("INST_RETIRED:ANI_P:u", ERR_INPUT, "INST_RETIRED.ANY_P");
-	/* small letters make no tracepoint of it */
+	/* a name in small letters is not taken for a tracepoint */
 	bad("inst_retired:ani_p", ERR_INPUT, "nearest: INST_RETIRED.ANY_P");
 	bad("inst:ani_p", ERR_UNSUPPORTED, "tracepoint");
 }
@@ -254,8 +254,8 @@ static void test_malformed_lists_are_refused(void **state)
 	bad("sched:sched_switch", ERR_UNSUPPORTED, "tracepoint");
 }
 
-/* Every prefix and every one-character change of a list with all of the
- * syntax parses or gives an error, and leaks nothing. */
+/* A list uses all of the syntax. Each of its prefixes and each change of one character either parses or gives an
+ * error, and leaks nothing. */
 static void test_broken_lists_never_crash(void **state)
 {
 	(void)state;

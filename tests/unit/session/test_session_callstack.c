@@ -14,7 +14,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* As a core splits it: store address, store data, branch. */
+/* Adds a call, split into uops as a core does: store address, store data, branch. */
 static void call(uint64_t ip, uint64_t slot)
 {
 	fixture_uop(&f, ip, SPMU_IS(CALL) | SPMU_IS(STORE_ADDR) | SPMU_IS(INST_BEGIN), 0, slot, 0);
@@ -56,7 +56,7 @@ static void test_calls_push_and_returns_pop(void **state)
 	CHAIN(4, 4, 0x101);
 	ret(0x210, 0x7000);
 	CHAIN(5, 5);
-	ret(0x110, 0x7100);	/* into what was there before the records began */
+	ret(0x110, 0x7100);	/* returns to a frame from before the first record */
 	CHAIN(6, 6);
 }
 
@@ -89,7 +89,7 @@ static void test_a_longjmp_is_put_right_by_the_next_return(void **state)
 	call(0x100, 0x7000);
 	call(0x200, 0x6f00);
 	call(0x300, 0x6e00);
-	/* from 0x300's callee straight back into 0x100's */
+	/* from 0x300's callee straight back into 0x100's callee, which returns */
 	ret(0x180, 0x7000);
 	CHAIN(1, 1);
 }
@@ -150,7 +150,7 @@ static void test_deep_recursion_keeps_the_innermost_frames(void **state)
 	assert_int_equal(callstack_chain(&stack, 1, chain), 1);
 }
 
-/* Through the session: the chain of a sample is that of its place in the batch, not of the batch's end. */
+/* Through the session: a sample has the call chain at its place in the batch, not the one at the batch's end. */
 static struct session_sample seen[8];
 static uint64_t seen_chain[8][8];
 static size_t seen_count;
@@ -177,7 +177,7 @@ static void test_a_sample_has_the_chain_of_its_own_place(void **state)
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = note, .call_chains = true };
 	assert_int_equal(session_create(&s, &o, NULL), 0);
 	assert_int_equal(session_thread_start(s, &t, NULL), 0);
-	/* 200 instructions in main, then a call and 200 in its callee, then a return */
+	/* 200 instructions in main, then a call and 250 in its callee, then a return */
 	for (uint32_t i = 0; i < 200; i++)
 		fixture_insn(&f, 0x1000 + i, 0, 0, 0, i);
 	fixture_insn(&f, 0x1fff, SPMU_IS(CALL) | SPMU_IS(STORE_ADDR) | SPMU_IS(BRANCH), 0, 0x7000, 200);
@@ -198,7 +198,7 @@ static void test_a_sample_has_the_chain_of_its_own_place(void **state)
 		}
 	}
 	assert_int_equal(seen[3].event, 1);
-	assert_int_equal(seen[4].chain_length, 1);	/* the interrupt came behind the return */
+	assert_int_equal(seen[4].chain_length, 1);	/* the interrupt came after the return */
 	session_destroy(s);
 	session_events_free(&e);
 }

@@ -74,7 +74,7 @@ static void test_what_lies_between_two_writes_is_counted_and_nothing_else(void *
 	struct st_answer a;
 	assert_true(ask(s, &t, SPMU_CLIENT_RDPMC, 0, 0, &a));
 	assert_int_equal(a.value[0], 1234);
-	/* the session's own counts know nothing of it */
+	/* the client's writes do not affect the session's own counts */
 	assert_int_equal(session_count(s, 0), 700 + 1234 + 55);
 	assert_int_equal(session_count(s, 1), 700 + 1234 + 55);
 	session_thread_end(s, &t);
@@ -182,15 +182,15 @@ static void test_interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
 		assert_int_equal(a.value[3], left);
 		assert_int_equal(a.value[1], 1);
 		assert_true(a.value[2] > before);
-		/* in the run, behind the overflow */
+		/* in the run, after the overflow */
 		assert_true(a.value[0] >= 0x1000 + 10 && a.value[0] < 0x1000 + 100);
-		/* instruction n retires in cycle n; that of the arrival still does */
+		/* instruction n retires in cycle n, also the one in whose cycle the interrupt arrives */
 		assert_int_equal(a.value[0] - 0x1000, a.value[2] % 100 + 1);
 		before = a.value[2];
 	}
 	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
 	assert_int_equal(a.value[3], 0);
-	at = overflow(s, &t, at);		/* and then goes on */
+	at = overflow(s, &t, at);		/* the queue takes new samples again */
 	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
 	assert_int_equal(a.value[3], 1);
 	fixture_run(s, &t, 0x1000, at, 1000, false);
@@ -217,14 +217,14 @@ static void test_regions_nest_and_only_the_outermost_marker_of_each_matters(void
 	at = fixture_run(s, &t, 0, at, 1000, false);
 	END("a");
 	at = fixture_run(s, &t, 0, at, 2000, false);
-	END("a");				/* before the inner one: regions need not be brackets */
+	END("a");				/* ends before the inner region: regions need not nest */
 	at = fixture_run(s, &t, 0, at, 5, false);
 	END("b");
 	BEGIN("a");
 	at = fixture_run(s, &t, 0, at, 3, false);
-	assert_int_equal(session_region_count(s, 0, 0), 3110);	/* of those that were left */
+	assert_int_equal(session_region_count(s, 0, 0), 3110);	/* counts the entries that have ended */
 	fixture_run(s, &t, 0, at, 3, true);
-	session_thread_end(s, &t);		/* leaves what is open */
+	session_thread_end(s, &t);		/* the end of the thread ends open regions */
 	assert_int_equal(session_regions(s), 2);
 	session_region_info(s, 0, &r);
 	assert_string_equal(r.name, "a");
@@ -251,7 +251,7 @@ static void test_regions_of_threads_add_up(void **state)
 	thread(s, &two, 2);
 	mark(s, &one, SPMU_CLIENT_REGION_BEGIN, "r");
 	fixture_run(s, &one, 0, 0, 10, false);
-	mark(s, &two, SPMU_CLIENT_REGION_END, "r");	/* not this thread's */
+	mark(s, &two, SPMU_CLIENT_REGION_END, "r");	/* the region is open in the other thread only */
 	mark(s, &two, SPMU_CLIENT_REGION_BEGIN, "r");
 	fixture_run(s, &two, 0, 0, 200, false);
 	mark(s, &two, SPMU_CLIENT_REGION_END, "r");
@@ -323,7 +323,7 @@ static void test_memory_is_what_was_told_and_what_was_written(void **state)
 	uint8_t told[64], b[64];
 	memset(told, 7, sizeof told);
 	assert_int_equal(client_memory_read(&m, 0, b, 1), -1);
-	client_memory_known(&m, 0x1fe0, told, 64);		/* over a page's end */
+	client_memory_known(&m, 0x1fe0, told, 64);		/* crosses a page boundary */
 	assert_int_equal(client_memory_read(&m, 0x1fe0, b, 64), 0);
 	assert_memory_equal(b, told, 64);
 	assert_int_equal(client_memory_read(&m, 0x1fdf, b, 64), -1);
@@ -331,7 +331,7 @@ static void test_memory_is_what_was_told_and_what_was_written(void **state)
 	assert_int_equal(client_memory_write(&m, 0x1ffe, "abcd", 4), 0);
 	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);
 	assert_memory_equal(b, "\7abcd\7", 6);
-	client_memory_known(&m, 0x1fe0, told, 64);		/* what was not delivered yet is newer */
+	client_memory_known(&m, 0x1fe0, told, 64);		/* undelivered writes are newer */
 	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);
 	assert_memory_equal(b, "\7abcd\7", 6);
 	assert_int_equal(client_memory_write(&m, 0x9000, "x", 1), 0);
@@ -349,7 +349,7 @@ static void test_memory_is_what_was_told_and_what_was_written(void **state)
 		at += (uint32_t)sizeof w + 8;
 	}
 	assert_int_equal(at, a.bytes);
-	assert_int_equal(client_memory_read(&m, 0x9000, b, 1), -1);	/* the program's again */
+	assert_int_equal(client_memory_read(&m, 0x9000, b, 1), -1);	/* delivered: the program's memory has it now */
 	assert_int_equal(client_memory_read(&m, 0x1ffd, b, 6), 0);	/* the area is kept */
 	client_memory_release(&m);
 }
@@ -362,7 +362,7 @@ static void test_writes_that_do_not_fit_an_answer_come_with_the_next(void **stat
 	uint8_t record[200];
 	uint64_t at = 3;
 	unsigned answers = 0, done = 0;
-	for (;;) {	/* until it is full: 1 MB of pages */
+	for (;;) {	/* until the memory is full: 1 MB of pages */
 		for (size_t i = 0; i < sizeof record; i++)
 			record[i] = (uint8_t)(done * 31 + i);
 		if (client_memory_write(&m, 0x10000 + at, record, sizeof record))
@@ -389,7 +389,7 @@ static void test_writes_that_do_not_fit_an_answer_come_with_the_next(void **stat
 	assert_true(answers > 300);
 	assert_memory_equal(guest, wrote, sizeof guest);
 	assert_int_equal(m.pages, 0);
-	assert_int_equal(client_memory_write(&m, UINT64_MAX - 3, record, 8), 0);	/* wraps round: harmless */
+	assert_int_equal(client_memory_write(&m, UINT64_MAX - 3, record, 8), 0);	/* wraps round: allowed */
 	assert_int_equal(client_memory_write(&m, 0, record, 5000), -1);
 	client_memory_release(&m);
 }

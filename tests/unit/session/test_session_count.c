@@ -82,7 +82,7 @@ static void test_more_events_than_counters_get_more_pmus_not_turns(void **state)
 	session_thread_end(c.s, &t);
 	for (size_t i = 3; i < 33; i++)
 		assert_int_equal(session_count(c.s, i), 5000);
-	assert_int_equal(session_pmus(c.s), 5);		/* 33 counters of 8 each */
+	assert_int_equal(session_pmus(c.s), 5);		/* 33 events, 8 counters each */
 	end(&c);
 }
 
@@ -193,7 +193,7 @@ static void test_what_the_registers_refuse_is_refused_before_the_run(void **stat
 	session_events_free(&e);
 }
 
-/* An instruction a cycle from `at` to `end`, of the thread's number. */
+/* Runs an instruction a cycle from `at` to `end` on the thread's hardware thread. */
 static void on_hardware_thread(struct session *s, struct run_thread *t, uint64_t at, uint64_t end, bool last)
 {
 	static struct fixture_batch f;
@@ -227,10 +227,10 @@ static void test_anythread_counts_all_hardware_threads_of_the_core(void **state)
 	}
 	on_hardware_thread(c.s, &t[0], 0, 500, false);
 	on_hardware_thread(c.s, &t[1], 500, 1000, false);
-	on_hardware_thread(c.s, &t[2], 0, 300, true);		/* of a core of its own */
+	on_hardware_thread(c.s, &t[2], 0, 300, true);		/* alone on its core */
 	on_hardware_thread(c.s, &t[0], 500, 1000, false);
 	on_hardware_thread(c.s, &t[1], 1000, 1500, true);
-	on_hardware_thread(c.s, &t[0], 1500, 1500, true);	/* ends, having been halted */
+	on_hardware_thread(c.s, &t[0], 1500, 1500, true);	/* ends after a halt */
 	for (unsigned i = 0; i < 3; i++)
 		session_thread_end(c.s, &t[i]);
 	const uint64_t want[] = { 1000 + 1000 + 300, 1000 + 1000 + 300, 2 * 2000 + 300, 2 * 1500 + 300,
@@ -299,9 +299,9 @@ static void test_one_pmu_gives_events_turns_and_tells_how_long(void **state)
 	struct counted c = start("ONE.COUNTER,ONE.COUNTER,instructions", one_pmu(500));
 	struct run_thread t = thread(1);
 	session_thread_start(c.s, &t, NULL);
-	fixture_run(c.s, &t, 0, 0, 1500, false);	/* a turn that begins with each of them */
+	fixture_run(c.s, &t, 0, 0, 1500, false);	/* three turns; each begins with another event */
 	assert_int_equal(session_enabled_ns(c.s, 2), 1500);
-	/* its own, and that of the instructions, which go before it */
+	/* its own turn and that of the instructions, which come before it in the round */
 	assert_int_equal(session_running_ns(c.s, 0), 1000);
 	assert_int_equal(session_running_ns(c.s, 1), 500);
 	assert_int_equal(session_running_ns(c.s, 2), 1000);

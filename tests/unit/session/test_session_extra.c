@@ -53,12 +53,12 @@ static void test_what_no_register_of_the_event_can_say_is_refused(void **state)
 	refused("cpu/cycles,ldlat=3/", "no such register");
 	refused("cpu/mem-loads,frontend=0x11/", "no such register");
 	refused("cpu/mem-loads,ldlat=0x10000/", "ldlat");
-	refused("cpu/event=0xc6,umask=1/", "front-end event");	/* the code alone leaves 0 there */
+	refused("cpu/event=0xc6,umask=1/", "front-end event");	/* without frontend= the register has 0 */
 	refused("cpu/event=0xc6,umask=1,frontend=0x3/", "front-end event");
-	refused("cpu/event=0xc6,umask=1,frontend=0x17/", "front-end event");	/* from Ice Lake on */
+	refused("cpu/event=0xc6,umask=1,frontend=0x17/", "front-end event");	/* exists from Ice Lake on */
 }
 
-/* The writes to copies of the PMU; returns how many copies. */
+/* Assigns the events of a list to copies of the PMU and gets the writes. Returns the number of copies. */
 static unsigned assigned_on(const char *table, const char *list, struct driver_writes *w)
 {
 	struct spmu_model *m = fixture_model(table);

@@ -43,7 +43,7 @@ static void test_a_second_asker_takes_a_general_counter_or_another_copy(void **s
 static void test_the_choosy_get_their_counter(void **state)
 {
 	(void)state;
-	/* in the order asked for, the first eight would take all counters */
+	/* assigned in the given order, the other items could take the only counter that the last one may use */
 	struct plan_item item[8];
 	for (int i = 0; i < 7; i++)
 		item[i] = (struct plan_item){ .pmc_mask = 0xff, .fixed = -1 };
@@ -64,7 +64,7 @@ static void test_what_no_counter_can_count_is_refused(void **state)
 	assert_int_equal(pmus, 7);
 }
 
-/* Random demands: every item sits on a counter it may use, no counter twice, no copy empty. */
+/* With random demands, every item gets a counter that it may use, no counter is used twice and no copy is empty. */
 static void test_no_counter_is_given_twice(void **state)
 {
 	(void)state;

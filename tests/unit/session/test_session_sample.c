@@ -15,7 +15,7 @@ static void keep(void *context, struct run_thread *t, const struct session_sampl
 	k->s[k->n++] = *s;
 }
 
-/* Samples `list` over n instructions at ip 0, 1, ...; counts[i] is event i's count. */
+/* Samples the events of `list` over n instructions at ip 0, 1, ...; sets counts[i] to the count of event i. */
 static void sample(struct kept *k, const char *list, uint64_t period, uint64_t frequency, uint64_t n, uint64_t *counts)
 {
 	struct session_events e = { 0 };
@@ -104,7 +104,8 @@ static void test_the_period_settles_on_the_frequency(void **state)
 static void test_a_rare_events_period_follows_it_down_at_the_tick(void **state)
 {
 	(void)state;
-	/* loads are frequent in the first half, then one in 50000: without the tick the next sample would never come */
+	/* Loads are frequent in the first part, then there is one every 50000 cycles. Without the tick the period would
+	 * stay long and no further sample would come. */
 	struct session_events e = { 0 };
 	struct session *s = NULL;
 	struct run_thread t = { .pid = 1, .tid = 1 };
@@ -151,7 +152,7 @@ static void test_a_sampled_clock_has_its_period_in_ns(void **state)
 {
 	(void)state;
 	core.frequency_ghz = 2.0;
-	sample(&first, "task-clock", 0, 1000000, 20500, NULL);	/* one a microsecond: 2000 cycles */
+	sample(&first, "task-clock", 0, 1000000, 20500, NULL);	/* one a microsecond: every 2000 cycles */
 	assert_int_equal(first.n, 10);
 	for (size_t i = 0; i < first.n; i++)
 		assert_int_equal(first.s[i].period, 1000);
@@ -159,7 +160,7 @@ static void test_a_sampled_clock_has_its_period_in_ns(void **state)
 	core.frequency_ghz = 1.0;
 }
 
-/* Two threads in turn on one processor, at ip 0 and at 1000000; every 7th instruction of each is a load. */
+/* Two threads take turns on one processor, at ip 0 and at 1000000. Every 7th instruction of each is a load. */
 static void take_turns(struct kept *k, enum session_pebs shared, uint64_t frequency, size_t wrong[2],
 	uint64_t *mistaken)
 {
@@ -221,10 +222,10 @@ static void test_a_shared_buffer_that_nobody_drains_charges_one_thread_with_anot
 	take_turns(&first, SESSION_PEBS_OWN, 0, wrong, &mistaken);
 	size_t all = first.n;
 	take_turns(&first, SESSION_PEBS_MIXED, 0, wrong, &mistaken);
-	assert_int_equal(first.n, all);		/* none is lost, those of the last buffer are the last thread's */
+	assert_int_equal(first.n, all);		/* no sample is lost; the last thread gets those of the last buffer */
 	assert_int_equal(wrong[0] + wrong[1], mistaken);
 	assert_true(wrong[0] > all / 10 && wrong[1] > all / 10);
-	/* periods of the wrong thread: it goes on all the same */
+	/* a thread's period adapts to the other's samples; sampling still goes on */
 	take_turns(&first, SESSION_PEBS_MIXED, 1000000, wrong, &mistaken);
 	assert_true(first.n > 20);
 	assert_int_equal(wrong[0] + wrong[1], mistaken);

@@ -154,7 +154,7 @@ static void print_joins(FILE *out, const struct metrics *m, size_t k, double joi
 	for (size_t j = 0; j < m->joins; j++)
 		for (int i = (int)m->join[j].with; i >= 0; i = m->metric[i].parent)
 			if ((size_t)i == k) {
-				fprintf(out, "%s%s", any ? ", " : " With it counts what it causes elsewhere: ",
+				fprintf(out, "%s%s", any ? ", " : " It also causes: ",
 					m->metric[m->join[j].node].name);
 				any = true;
 			}

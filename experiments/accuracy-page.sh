@@ -36,23 +36,23 @@ trap 'rm -f "$work"' EXIT
 cat >"$work" <<'END'
 # Accuracy
 
-How far the modelled cores are from machines that others have measured. This page is the output of
+This page compares the modelled cores with machines that others have measured. It is the output of
 
     make accuracy DATA=../shared/data
 
-which takes some minutes.
+which takes a few minutes.
 
 - The measurements are not part of the project. Without them the command says where they are published.
-- They are used for comparison only, with one exception: of the latencies and throughputs of single instructions
-  (instlat) four rows of five may also have been used to build the tables of uops. Every fifth row was kept out and is
-  reported apart.
+- They are used for comparison only, with one exception: four fifths of the rows with latencies and throughputs of
+  single instructions (instlat) may also have been used to build the tables of uops. Every fifth row was kept out of
+  that and is reported in lines of its own ("held out").
 - At the end microbenchmarks run natively on the host and under the model of its preset. Then `softpmu calibrate`
   fits a core to the host. With this core the latencies of memory and real programs are compared: 14 programs, and
   those of `tests/accuracy/held-out.sh`.
-- Variables of the environment: `PRESET=skylake` prints one machine and writes nothing. `MCA=0` leaves llvm-mca out.
-  `CORE=NAME` compares the host with another core. `REAL=0` leaves the calibrated core and the real programs out,
-  `NATIVE=0` all that runs on the host. `LIST=FILE` takes other programs than `held-out.sh`'s; `LIST=FILE
-  tests/accuracy/real.sh ./host.conf` runs them alone.
+- These environment variables change what `make accuracy` does. `PRESET=skylake` prints one machine and writes no
+  page. `MCA=0` skips llvm-mca. `CORE=NAME` compares the host with another core. `REAL=0` skips the calibrated core
+  and the real programs, `NATIVE=0` everything that runs on the host. `LIST=FILE` runs the programs of FILE instead of
+  those of `held-out.sh`; `LIST=FILE tests/accuracy/real.sh ./host.conf` runs these alone.
 
 ## How to read the tables
 
@@ -60,14 +60,16 @@ Errors are model ÷ measured − 1. "Mean abs. error" is the mean of their absol
 sign. Kendall's tau (tau-b, ties corrected) says whether the model puts rows into the measured order. "Limited by"
 is what the model itself names as the bottleneck of a row, as `softpmu block` prints it.
 
-Measured values have noise in their last digits, which no model can order. For `fives`, tau of the measured values
-against themselves rounded to 0.05 cycles is 0.952, and to 0.025 cycles 0.953. The model's tau is 0.951.
-`tests/accuracy/ceiling.sh build/accuracy ../shared/data` prints these figures, and the rows that keep the model
-from more. Two rules of the core (`sustain.*`, GUESS, found in singles and pairs alone) raised it from 0.945:
+The throughputs measured on Skylake are in three sets: sequences of one instruction (`single`), of two (`pairs`) and
+of five (`fives`). Measured values have noise in their last digits, which no model can order. So for `fives` no model
+can be expected to reach a tau of 1: if the measured values are rounded to 0.05 cycles, their own tau with the
+unrounded values is 0.952; if they are rounded to 0.025 cycles, it is 0.953. The model's tau is 0.951.
+`tests/accuracy/ceiling.sh build/accuracy ../shared/data` prints these figures, and which rows lower the model's tau.
+Two rules of the core (`sustain.*`, GUESS, derived from `single` and `pairs` alone) raised the model's tau from 0.945:
 
-- Loads, stores and operations of four cycles and more on ports 0 and 1 take 1.0577 times as long if they are four a
-  cycle, whatever the mix.
-- Two loads and a store a cycle take 1.0065 times as long.
+- If a sequence has four of these in each cycle, it takes 1.0577 times as long, whatever the mix: loads, stores, and
+  operations on ports 0 and 1 with a latency of four cycles or more.
+- If it has two loads and a store in each cycle, it takes 1.0065 times as long.
 
 What these operations share is not known. Rows that mix them in other ways (VROUNDPD, VPMULLD) are still up to 5 %
 off. Two loads and a store each cycle take 9 to 17 % more than the model says, if all use general registers and one
@@ -77,21 +79,23 @@ or both are of 64 bits; the reason is not known.
 
 The tables come from LLVM 19's scheduling models and from the instlat rows that are not held out. Those of zen4 and
 zen5 come from LLVM's model of Zen 4 and from what `tools/uops/measure.sh` measured on such hosts
-(`tools/uops/zen4-host.tsv`, `zen5-host.tsv`). So their native check shows how well the mechanisms fit together; it
-is not an independent measurement. `tools/uops/generate_uops.sh` says how well it predicts forms that were left out.
+(`tools/uops/zen4-host.tsv`, `zen5-host.tsv`). So the native check of these two cores is not an independent test of
+their tables; it shows how well the mechanisms of the core fit together. `tools/uops/generate_uops.sh` prints how well
+its tables predict instruction forms that were left out when it made them.
 
 Some rules were found by looking at the rows of the throughput set itself:
 
-- Four classes of instructions do not keep their load fused: INC, NOT, shifts and bit tests on memory; vector
-  operations with memory and an immediate; VPMOVSX and VPMOVZX to ymm; VEXTRACT, whose store address does not go to
-  port 7.
-- PSHUFB and PMULLD do not keep it fused either (found in the pairs and every second row of fives; the other rows
+- Four classes of instructions do not keep their memory uop micro-fused: INC, NOT, shifts and bit tests on memory;
+  vector operations with memory and an immediate; VPMOVSX and VPMOVZX to ymm; VEXTRACT, whose store address does not
+  go to port 7.
+- PSHUFB and PMULLD do not keep it fused either (found in `pairs` and every second row of `fives`; the other rows
   agree).
 - VBLENDV begins an issue group.
-- Microcode (BT, BTS, BTR with memory and a register) begins behind what is in the uop queue.
+- Microcode (BT, BTS, BTR with memory and a register) starts after the uops that are already in the uop queue.
 
-These are rules for whole classes, marked unverified or GUESS in the code. Each has a switch, and its effect is in
-the table of mechanisms. Their honest test would be sequences of the same kind that are not in the set.
+These are rules for whole classes, marked unverified or GUESS in the code. Each can be switched off, and the table of
+mechanisms shows its effect. To test them independently, one would have to measure sequences of the same kind that are
+not in the set.
 END
 "$program" "$data" data | tee -a "$work"
 set -- "$data"/instlat/*MemLat*.txt

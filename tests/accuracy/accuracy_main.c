@@ -266,8 +266,8 @@ static int instlat(const char *path, const struct source *of, struct block_engin
 			: INSTLAT_FEW_INSNS, core->l1i_size / 4 * 3, err);
 	if (!rc) {
 		printf("\n### Latency and throughput of single instructions\n\nMeasured by InstLatx64 (%s): %zu lines "
-			"with a measurement, %zu of their\n"
-		       "measurements without a translation to assembly. Good: latency within 1 cycle or 10 %%, "
+			"with a measurement; %zu of their\n"
+		       "measurements could not be translated to assembly. Good: latency within 1 cycle or 10 %%, "
 		       	"throughput within 15 %%.\n\n"
 		       "| what | rows | compared | good | mean abs. error | median | 90th percentile | Kendall's tau | "
 		       	"no figure |\n"

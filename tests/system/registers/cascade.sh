@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# NetBurst's cascaded counters (record --after) and FORCE_OVF (--force-ovf) on a program without a library: what
-# is sampled begins at the event asked for, at one place, as often as it happens; every event can be a sample;
-# other PMUs refuse both by name.
+# NetBurst's cascaded counters (record --after) and FORCE_OVF (--force-ovf), on a program without a C library. With
+# --after, sampling starts when the first event has happened so often, at one place of the program; with --force-ovf
+# every event can be a sample. Other PMUs refuse both options.
 . "$TOP/tests/lib.sh"
 need perf
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
@@ -14,38 +14,43 @@ set -- $(cut -d, -f1 counts); branches=$1 misses=$2 not_taken=$3
 record() { "$SOFTPMU" record -q --core willamette -o data --replay stream "$@" 2>err || { cat err; failed=1; }; }
 places() { perf script -i data -F ip 2>/dev/null | awk '{ n[$1]++ } END { for (k in n) print n[k], k }' | sort -rn; }
 
-# so many uops behind every 100th miss: behind the load, at one place, further the more uops
+# Samples so many uops after every 100th miss lie behind the load, at one place; more uops, further behind.
 before=0
 for uops in 1 15 30; do
 	record -e uops_retired.NBOGUS -c $uops --after replay_event.L1_LD_MISS=100
 	places >where
 	set -- $(cat where)
-	check "$uops uops behind every 100th miss: $1 samples at one place" [ $# -eq 2 -a "$1" -eq $((misses / 100)) ]
-	check "which lies $((0x$2 - load)) bytes behind the load" [ $((0x$2 - load)) -gt "$before" ]
+	check "$uops uops after every 100th miss: $1 samples, all at one place" \
+		[ $# -eq 2 -a "$1" -eq $((misses / 100)) ]
+	check "the place lies $((0x$2 - load)) bytes behind the load, further than with fewer uops" \
+		[ $((0x$2 - load)) -gt "$before" ]
 	before=$((0x$2 - load))
 done
 record -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP=1000
-check "behind every 1000th taken branch" [ "$(places | awk '{ n += $1 } END { print n }')" -eq $((branches / 1000)) ]
+check "one sample after every 1000th taken branch" \
+	[ "$(places | awk '{ n += $1 } END { print n }')" -eq $((branches / 1000)) ]
 record -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP=$((branches + 1))
-check "never, if they are not that many" [ -z "$(places)" ]
+check "no sample if the first event happens too seldom" [ -z "$(places)" ]
 record -e instr_retired.NBOGUSNTAG,uops_retired.NBOGUS -c 10 --after branch_retired.MMTP=1000
 # shellcheck disable=SC2017
-check "each event has a first one of its own" [ "$(places | awk '{ n += $1 } END { print n }')" \
+check "each sampled event has its own cascade" [ "$(places | awk '{ n += $1 } END { print n }')" \
 	-eq $((branches / 1000 * 2)) ]
 perf evlist -i data >events 2>/dev/null
-check "the file has the sampled ones" [ "$(wc -l <events)" -eq 2 ]
+check "the file has only the sampled events" [ "$(wc -l <events)" -eq 2 ]
 
-# every event
+# --force-ovf: a sample at every event.
 record -e branch_retired.MMNP --force-ovf
 perf script -i data -F period 2>/dev/null >periods
-check "FORCE_OVF: the samples stand for all $not_taken branches" [ "$(awk '{ n += $1 } END { print n }' periods)" \
+check "FORCE_OVF: the periods of the samples add up to all $not_taken branches" \
+	[ "$(awk '{ n += $1 } END { print n }' periods)" \
 	-eq "$not_taken" ]
-check "and nearly each is one: $(wc -l <periods)" [ "$(wc -l <periods)" -gt $((not_taken * 99 / 100)) ]
+check "FORCE_OVF: nearly every branch is a sample: $(wc -l <periods)" \
+	[ "$(wc -l <periods)" -gt $((not_taken * 99 / 100)) ]
 
 refuse_record() {	# PATTERN OPTION...
 	pattern=$1; shift
 	refuse "record $*" "$pattern" "$SOFTPMU" record -q -o no.data "$@" true
-	check "no file is made" [ ! -e no.data ]
+	check "a refused command makes no file" [ ! -e no.data ]
 }
 refuse_record "cascaded counters are NetBurst's; the PMU of skylake has none" --core skylake -e instructions -c 10 \
 	--after branches=100

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# `softpmu msr`: what it prints for every family, to the character (tests/golden/msr-*.txt; UPDATE=1 writes them
-# anew); what it refuses, and how; and that the commands of the manual page hold for every PMU.
+# `softpmu msr`: its output for every family equals tests/golden/msr-*.txt (UPDATE=1 writes these files); bad input is
+# refused in one line; the JSON output is consistent for every PMU.
 . "$TOP/tests/lib.sh"
-say() {	# words of softpmu msr: the command, what it prints, its exit status
+say() {	# ARGUMENT...: prints the command, its output and its exit status
 	echo "\$ softpmu msr $*"
 	"$SOFTPMU" msr "$@" 2>&1 </dev/null
 	code=$?
@@ -67,8 +67,8 @@ golden msr-arch.txt msr-arch.txt
 "$SOFTPMU" msr --help >msr-help.txt
 golden msr-help.txt msr-help.txt
 
-# refused in one line, with the status of a wrong command line (2) or of what the PMU cannot do (1)
-refuse_msr() {	# STATUS WORDS of msr...: $pattern is what the line says; nothing is printed to standard output
+# Refused in one line; the exit status is 2 for a wrong command line and 1 for what the PMU cannot do.
+refuse_msr() {	# STATUS ARGUMENT...: the line matches $pattern, and nothing is printed to standard output
 	status=$1; shift
 	"$SOFTPMU" msr "$@" >"$work/out" 2>"$work/err" </dev/null
 	same "refused: $*" "$? $(grep -c . "$work/err") $(grep -c "$pattern" "$work/err") $(grep -c . "$work/out")" \
@@ -92,7 +92,8 @@ pattern="unknown event 'cycels'.*cycles" refuse_msr 2 -e cycels
 pattern="no PMU 'p7'" refuse_msr 2 --pmu p7
 pattern="nearest: --event" refuse_msr 2 --evnt cycles
 
-# JSON, of every PMU: every register listed is explained; a value that is taken reads back
+# JSON of every PMU, for one register of each kind: it has an address and fields, its reset value is the listed one, and
+# WRMSR accepts that value unless the register is read-only or absent.
 if perl -MJSON::PP -e 1 2>/dev/null; then
 	cat >"$work/check.pl" <<-'P'
 	use strict; use JSON::PP;

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Instructions retired are exact, in the same environment: against cachegrind for what has no REP on its path, with the
-# difference explained where it has.  cachegrind counts each iteration of a REP instruction (and the look that finds
-# its count zero); `repeats` of the tracer's own reader is that difference.
-# --vex-guest-chase=no: chasing, VEX runs both halves of "a && b" although a was false, and cachegrind counts both.
+# Retired instructions are exact: they equal cachegrind's count in the same environment, except for REP instructions.
+# cachegrind counts each iteration of a REP instruction, and the check that finds its count zero; the tracer's own
+# reader (trace_count) prints this difference as `repeats`.
+# --vex-guest-chase=no: with chasing, VEX executes both halves of "a && b" although a is false, and cachegrind counts
+# both.
 . "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
 insns() { own_env "$SOFTPMU" stat -x, -e instructions -o "$work/counts" -- "$@" >/dev/null 2>&1; awk -F, \
@@ -18,16 +19,17 @@ cachegrind() {	# architecture program argument...
 }
 repeats() { own_env "$PROGRAMS/trace_count" -o "$work/out" "$@" >/dev/null; sed -n 's/^repeats //p' "$work/out"; }
 
-same "REP MOVSB retires as one" "$(insns "$PROGRAMS/reps")" 607
-same "cachegrind counts its iterations" "$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
-same "no REP at all: the same" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"
-same "no REP: nothing to explain" "$(repeats "$PROGRAMS/norep")" 0
-same "a jump to itself retires each time" "$(insns "$PROGRAMS/jumps")" 2007
+same "REP MOVSB retires as one instruction" "$(insns "$PROGRAMS/reps")" 607
+same "cachegrind counts each iteration of REP MOVSB" \
+	"$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
+same "without REP, the count equals cachegrind's" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"
+same "without REP, the reader finds no repeats" "$(repeats "$PROGRAMS/norep")" 0
+same "a jump to itself retires once per iteration" "$(insns "$PROGRAMS/jumps")" 2007
 for p in "amd64 work-static 20000" "amd64 work 20000" "x86 work32 20000" "amd64 throws 20"; do
 	# shellcheck disable=SC2086
 	set -- $p
 	program=$PROGRAMS/$2 rep=$(repeats "$PROGRAMS/$2" "$3")
-	same "$2 $3, less $rep REP iterations" "$(insns "$program" "$3")" \
+	same "$2 $3: the count is cachegrind's less $rep REP iterations" "$(insns "$program" "$3")" \
 		"$(($(cachegrind "$1" "$program" "$3") - rep))"
 done
 exit $failed

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `softpmu stat`, `list`, `cores` and `cpuid` print, to the character, numbers included: a tiny static
-# program without a C library is the same on every machine. UPDATE=1 writes tests/golden anew; read the diff
-# before it is committed.
+# The output of `softpmu stat`, `list` and `cpuid` equals tests/golden character by character, numbers included: a tiny
+# static program without a C library has the same counts on every machine. UPDATE=1 writes the files of tests/golden;
+# read the diff before you commit it.
 . "$TOP/tests/lib.sh"
 cd "$PROGRAMS" || exit 1
-prints() {	# NAME COMMAND...: standard output, standard error and exit status are those of tests/golden/NAME
+prints() {	# NAME COMMAND...: standard output, standard error and exit status equal tests/golden/NAME
 	name=$1; shift
 	"$@" >"$work/out" 2>"$work/err" </dev/null
 	code=$?

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The progress line: on a terminal only, for runs over two seconds only, gone at the end.
+# The progress line: it is shown only on a terminal and only in runs of more than two seconds, and cleared at the end.
 . "$TOP/tests/lib.sh"
 command -v script >/dev/null || skip "script (util-linux) is not installed"
 script -qec "'$SOFTPMU' stat -e instructions -o counts -- sleep 3.5" long </dev/null >/dev/null
@@ -9,13 +9,13 @@ same "a long run shows instructions, cycles, modelled time and MIPS" \
 	sed 's/^[1-9][0-9]*$/some/')" some
 same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' |
 	awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
-# A run is short if it took less than two seconds: a host so busy that it takes longer has more tries.
+# A busy host can make the short run take more than two seconds: then it is tried again.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	began=$(date +%s%N)
 	script -qec "'$SOFTPMU' stat -e instructions -o counts -- '$PROGRAMS/reps'" short </dev/null >/dev/null
 	[ $(($(date +%s%N) - began)) -ge 2000000000 ] || break
 done
-same "a short run shows none" "$(grep -c MIPS short)" 0
+same "a short run shows no progress line" "$(grep -c MIPS short)" 0
 "$SOFTPMU" stat -e instructions -o counts -- sleep 2.5 >out 2>err
-same "nothing is shown where there is no terminal" "$(cat out err)" ""
+same "without a terminal no progress line is shown" "$(cat out err)" ""
 exit $failed

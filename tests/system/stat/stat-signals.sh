@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Ctrl-C and SIGTERM while a program is counted: the counts are printed whatever happens to the program.
+# Ctrl-C and SIGTERM during softpmu stat: the counts are printed, however the program ends.
 . "$TOP/tests/lib.sh"
 pid=
 trap 'rm -rf "$work"; [ -z "$pid" ] || kill -s KILL -- -$pid 2>/dev/null' EXIT
-# Shells start background jobs with SIGINT ignored; env undoes that. setsid: a group of its own, as a terminal's
-# foreground job.
+# A shell starts background jobs with SIGINT ignored; env --default-signal undoes that. setsid gives softpmu and the
+# program a process group of their own, like the foreground job of a terminal.
 start() {
-	rm -f out counts	# else the last program's "ready" may be seen before the shell empties the file
+	rm -f out counts	# else wait_until could see the last program's "ready" before the shell empties out
 	setsid env --default-signal=INT "$SOFTPMU" stat -x, -e instructions -o counts -- "$@" >out 2>err </dev/null &
 	pid=$!
 	wait_until under_way
@@ -25,10 +25,10 @@ finish() {	# NAME STATUS
 loop='echo ready; n=0; while [ $n -lt 100000000 ]; do n=$((n + 1)); done'
 start sh -c "$loop"
 kill -s INT -- -$pid
-finish "Ctrl-C ends a program that does not care" 130
+finish "Ctrl-C ends a program without a SIGINT handler" 130
 start sh -c "trap 'exit 3' INT; $loop"
 kill -s INT -- -$pid
-finish "Ctrl-C lets a program end in its own way" 3
+finish "Ctrl-C lets a program with a SIGINT handler end by itself" 3
 start sh -c "trap 'exit 4' TERM; $loop"
 kill -s TERM $pid
 finish "SIGTERM to softpmu alone is passed on" 4

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# toplev of pmu-tools, which Debian 12 has not, takes softpmu for perf (PERF=softpmu): its probes, the command
-# lines that it issues, on a terminal as its descriptor, and its way to read what comes back. What it may ask
-# for and is not served is refused by name. Source of the command lines: pmu-tools, toplev.py, PerfFeatures,
-# perf_args, do_execute.
+# toplev of pmu-tools can use softpmu instead of perf (PERF=softpmu). Debian 12 does not package toplev, so this test
+# repeats its probes and its command lines, with a terminal as the output descriptor, and parses the output as toplev
+# does. Requests that softpmu does not support are refused with their names. Source of the command lines: pmu-tools,
+# toplev.py, PerfFeatures, perf_args, do_execute.
 . "$TOP/tests/lib.sh"
 command -v python3 >/dev/null || skip "python3 is not installed"
 export SOFTPMU
 reps="$PROGRAMS/reps"
 
-# Probes: exit status alone says whether it can.
+# Probes: toplev looks only at the exit status.
 "$SOFTPMU" stat --log-fd 3 "$reps" 3>/dev/null >/dev/null 2>&1 && ok "probe: --log-fd" || bad "probe: --log-fd"
 "$SOFTPMU" list duration_time | grep -q duration_time && ok "probe: duration_time" || bad "probe: duration_time"
 "$SOFTPMU" stat -e '{branches,branches,branches,branches}:e' "$reps" >/dev/null 2>&1 && ok "probe: exclusive groups" ||
@@ -90,7 +90,7 @@ for core, recovery, more in (("skylake", ev(0xd, 1), [ev(0xa3, 0x14, ",cmask=20"
 PY
 python3 "$work/toplev.py" "$work/stream" >"$work/out" 2>&1 && ok "toplev's runs: $(tr '\n' ' ' <"$work/out")" ||
 	{ bad "toplev's runs"; cat "$work/out"; }
-# A workload of its own, with an option of toplev's between: --per-thread, -o beside a descriptor is refused by name.
+# toplev's other options: --per-thread works; -o together with --log-fd is refused.
 "$SOFTPMU" stat -x\; --per-thread -o "$work/threads" -e "{cpu/event=0xc2,umask=0x2/,cycles}" "$reps" >/dev/null 2>&1
 grep -q '^reps-[0-9]*;[0-9]*;;cpu/event=0xc2,umask=0x2/u;[0-9]*;100.00;' "$work/threads" && ok "--per-thread" ||
 	{ bad "--per-thread"; cat "$work/threads"; }

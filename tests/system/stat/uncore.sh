@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Uncore events of `softpmu stat`: what a streaming program reads and writes at memory, what fits in L3 hits
-# there; names, and what is refused.
+# Uncore events of `softpmu stat`: a streaming program reads and writes its lines at the memory controller; data that
+# fits in L3 hits there. Also the names of the events, and refusals.
 . "$TOP/tests/lib.sh"
 count() { "$SOFTPMU" stat -x, "$@" 2>&1 >/dev/null | cut -d, -f1,3; }
 of() { awk -F, -v n="$1" '$2 == n { print $1 }' "$2"; }
-# Twice and once: the difference is one round over 16 MB, 262,144 lines; L3 has 6 MB.
+# Runs with one and two rounds: the difference is one round over 16 MB, 262,144 lines. L3 has 6 MB.
 for n in 1 2; do
 	count --core skylake -e unc_arb_trk_requests.all,unc_arb_trk_requests.writes,unc_cbo_cache_lookup.read_i,\
 uncore_imc/data_reads/ \
@@ -21,34 +21,40 @@ uncore_imc_free_running/read/ \
 		"$PROGRAMS/stream" read 65536 $n >g$n
 done
 diff_of() { echo $(($(of "$1" "${2}2") - $(of "$1" "${2}1"))); }
-within "a read of 16 MB reads its lines" "$(diff_of unc_cbo_cache_lookup.read_i r)" 262144 1
-within "and asks memory for them" "$(diff_of unc_arb_trk_requests.all r)" 262144 3
-within "a write of 16 MB writes them back" "$(diff_of unc_arb_trk_requests.writes w)" 262144 3
-within "data_reads is in MiB" "$(awk -v a="$(of uncore_imc/data_reads/ r1)" -v b="$(of uncore_imc/data_reads/ r2)" \
+within "a read of 16 MB looks up each line in L3 and misses" "$(diff_of unc_cbo_cache_lookup.read_i r)" 262144 1
+within "a read of 16 MB reads each line from memory" "$(diff_of unc_arb_trk_requests.all r)" 262144 3
+within "a write of 16 MB writes each line back" "$(diff_of unc_arb_trk_requests.writes w)" 262144 3
+within "uncore_imc/data_reads/ counts MiB" \
+	"$(awk -v a="$(of uncore_imc/data_reads/ r1)" -v b="$(of uncore_imc/data_reads/ r2)" \
 	'BEGIN { print b - a }')" 16 1
 sum=0
 for box in 0 1 2 3; do
 	n=$(of box$box r2)
-	within "box $box has a quarter" "$n" "$(($(of unc_cbo_cache_lookup.read_i r2) / 4))" 5
+	within "L3 slice $box has a quarter of the lookups" "$n" "$(($(of unc_cbo_cache_lookup.read_i r2) / 4))" 5
 	sum=$((sum + n))
 done
-nonzero "the boxes add up" "$([ $sum = "$(of all r2)" ] && [ $sum = "$(of unc_cbo_cache_lookup.read_i r2)" ] && echo 1)"
-within "3 MB stay in L3: lookups" "$(diff_of unc_cbo_cache_lookup.read_mesi h)" 49152 2
-nonzero "and hit there: $(diff_of unc_cbo_cache_lookup.read_i h) misses" \
+nonzero "the slices' counts add up to the total" \
+	"$([ $sum = "$(of all r2)" ] && [ $sum = "$(of unc_cbo_cache_lookup.read_i r2)" ] && echo 1)"
+within "a read of 3 MB looks up each line in L3" "$(diff_of unc_cbo_cache_lookup.read_mesi h)" 49152 2
+nonzero "a read of 3 MB hits in L3: $(diff_of unc_cbo_cache_lookup.read_i h) misses" \
 	"$([ "$(diff_of unc_cbo_cache_lookup.read_i h)" -lt 500 ] && echo 1)"
-within "64 MB on the server" "$(diff_of unc_m_cas_count.rd g)" 1048576 1
-nonzero "rows are opened, but seldom: $(diff_of unc_m_act_count.all g)" "$([ "$(diff_of unc_m_act_count.all g)" \
+within "golden-cove: a read of 64 MB reads each line from memory" "$(diff_of unc_m_cas_count.rd g)" 1048576 1
+nonzero "DRAM rows are opened for few of the reads: $(diff_of unc_m_act_count.all g)" \
+	"$([ "$(diff_of unc_m_act_count.all g)" \
 	-gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
 
-# time
+# Clocks.
 count --core skylake -e unc_clock.socket,cycles:u,uncore_cbox_0/clockticks/ "$PROGRAMS/stream" read 64 1 >c
-nonzero "the uncore's clock runs with one thread's" "$([ "$(of unc_clock.socket c)" = "$(of cycles:u c)" ] && echo 1)"
-nonzero "clockticks is the same" "$([ "$(of unc_clock.socket c)" = "$(of uncore_cbox_0/clockticks/ c)" ] && echo 1)"
+nonzero "unc_clock.socket counts the cycles of a single thread" \
+	"$([ "$(of unc_clock.socket c)" = "$(of cycles:u c)" ] && echo 1)"
+nonzero "uncore_cbox_0/clockticks/ equals unc_clock.socket" \
+	"$([ "$(of unc_clock.socket c)" = "$(of uncore_cbox_0/clockticks/ c)" ] && echo 1)"
 count --core golden-cove -e unc_m_clockticks,duration_time "$PROGRAMS/stream" read 64 1 >c
-within "eight channels at 2400 MHz" "$(of unc_m_clockticks c)" "$(awk -v d="$(of duration_time:u c)" \
+within "unc_m_clockticks counts eight channels at 2400 MHz" \
+	"$(of unc_m_clockticks c)" "$(awk -v d="$(of duration_time:u c)" \
 	'BEGIN { print d * 19.2 }')" 0.1
 
-# determinism, threads, intervals
+# Determinism, threads, intervals.
 for n in 1 2; do count --core golden-cove -e unc_cha_llc_lookup.all,unc_cha_core_snp.core_one,unc_m_cas_count.all \
 	"$PROGRAMS/threads" pingpong 300 >t$n; done
 nonzero "two runs count the same" "$(cmp t1 t2 && echo 1)"
@@ -56,29 +62,31 @@ nonzero "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one
 	"$(of unc_cha_core_snp.core_one t1)"
 "$SOFTPMU" stat --core skylake -x, -I 0.05 -e unc_arb_trk_requests.all -o i "$PROGRAMS/stream" read 2048 1 >/dev/null
 total=$(count --core skylake -e unc_arb_trk_requests.all "$PROGRAMS/stream" read 2048 1 | cut -d, -f1)
-nonzero "intervals add up" "$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] &&
+nonzero "the intervals' counts add up to the total" \
+	"$([ "$(awk -F, '!/^#/ { s += $2 } END { print s }' i)" = "$total" ] &&
 	[ "$(wc -l <i)" -gt 3 ] && echo 1)"
 
-# what is refused, in one line
-refuse_run() {	# CLAIM PATTERN ARGUMENT...: the program does not run
+# Refusals, in one line.
+refuse_run() {	# CLAIM PATTERN ARGUMENT...: refused, and the program does not run
 	claim=$1 pattern=$2; shift 2
 	rm -f ran
 	refuse "$claim" "$pattern" "$SOFTPMU" "$@" touch ran
 	check "$claim: the program did not run" [ ! -e ran ]
 }
-refuse_run "a core without" "no PMU in the model" stat --core core2 -e unc_cbo_cache_lookup.any_mesi
-refuse_run "by thread" "per-thread" stat --core skylake --per-thread -e unc_arb_trk_requests.all
-refuse_run "by region" "per-region" stat --core skylake --per-region -e unc_arb_trk_requests.all
-refuse_run "in a region" "region" stat --core skylake --region x -e unc_arb_trk_requests.all
-refuse_run "user mode" "modifier" stat --core skylake -e unc_arb_trk_requests.all:u
-refuse_run "precise" "precise" stat --core skylake -e unc_arb_trk_requests.all:pp
-refuse_run "precise, in slashes" "precise" stat --core skylake -e uncore_arb/event=0x81,umask=1/pp
-refuse_run "sampled" "count for the whole machine" record --core skylake -e unc_arb_trk_requests.all
-refuse_run "not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_xcore
-refuse_run "not modelled, by code" "not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x41/
-refuse_run "one clean state alone" "not modelled" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/
+refuse_run "a core without an uncore PMU" "no PMU in the model" stat --core core2 -e unc_cbo_cache_lookup.any_mesi
+refuse_run "counts per thread" "per-thread" stat --core skylake --per-thread -e unc_arb_trk_requests.all
+refuse_run "counts per region" "per-region" stat --core skylake --per-region -e unc_arb_trk_requests.all
+refuse_run "counts in one region" "region" stat --core skylake --region x -e unc_arb_trk_requests.all
+refuse_run "the modifier u" "modifier" stat --core skylake -e unc_arb_trk_requests.all:u
+refuse_run "a precise event" "precise" stat --core skylake -e unc_arb_trk_requests.all:pp
+refuse_run "a precise event given by its code" "precise" stat --core skylake -e uncore_arb/event=0x81,umask=1/pp
+refuse_run "sampling" "count for the whole machine" record --core skylake -e unc_arb_trk_requests.all
+refuse_run "an event that is not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_xcore
+refuse_run "the code of an event that is not modelled" \
+	"not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x41/
+refuse_run "lookups of one clean state alone" "not modelled" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/
 refuse_run "a misspelt name" "nearest: UNC_ARB_TRK_REQUESTS" stat --core skylake -e unc_arb_trk_request.all
-refuse_run "a box too many" "has 4" stat --core skylake -e uncore_cbox_4/event=0x34,umask=0x8f/
-refuse_run "another machine's PMU" "uncore_cbox" stat --core skylake -e uncore_cha/event=0x34,umask=0xff/
+refuse_run "a box that the machine does not have" "has 4" stat --core skylake -e uncore_cbox_4/event=0x34,umask=0x8f/
+refuse_run "a PMU of another machine" "uncore_cbox" stat --core skylake -e uncore_cha/event=0x34,umask=0xff/
 refuse_run "an unknown term" "known:" stat --core skylake -e uncore_cbox/event=0x34,filter_tid=3/
 exit $failed

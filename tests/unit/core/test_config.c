@@ -16,7 +16,7 @@ static struct core_config c;
 static struct err err;
 static char path[] = "/tmp/softpmu-config-XXXXXX";
 
-/* Loads a file with this text. */
+/* Loads a configuration file with this text. */
 static int load(const char *text)
 {
 	strcpy(path + sizeof path - 7, "XXXXXX");
@@ -76,7 +76,7 @@ static void test_a_share_falls_from_all_to_nothing(void **state)
 	refused_fall("l3.others=1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1 11:1 12:1 13:1 14:1 15:1 16:1 17:0",
 		"more than 16");
 	core_fall_print(&c.l3_others, text);
-	assert_string_equal(text, "1:100 2.5:80 4:0");	/* what was refused changed nothing */
+	assert_string_equal(text, "1:100 2.5:80 4:0");	/* refused settings changed nothing */
 	assert_int_equal(core_config_set(&c, "l3.others=none", &err), 0);
 	assert_int_equal(c.l3_others.points, 0);
 }
@@ -194,7 +194,7 @@ static void test_a_scheduler_has_fourteen_ports_at_most(void **state)
 	static const struct { const char *preset, *ports; bool good; } with[] = {
 		{ "skylake", "ports.count=14", true }, { "skylake", "ports.count=15", false },
 		{ "skylake", "ports.count=16", false },
-		{ "golden-cove", "ports.count=16", true },	/* seven of them are other schedulers' */
+		{ "golden-cove", "ports.count=16", true },	/* seven of its ports belong to other schedulers */
 	};
 	for (unsigned i = 0; i < sizeof with / sizeof *with; i++) {
 		assert_int_equal(core_config_load(&c, data_dir(), with[i].preset, &err), 0);

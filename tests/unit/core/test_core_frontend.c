@@ -20,7 +20,7 @@ static void loop(struct bench *b, unsigned times)
 	core_flush(b->c, true);
 }
 
-/* Cycles from the first slot of the last iteration but n to that of the last. */
+/* Returns the cycles that the last n iterations took, from first slot to first slot. */
 static uint64_t cycles(unsigned n)
 {
 	return out.uop[out.uops - k.b.uops].fetch - out.uop[out.uops - (n + 1) * k.b.uops].fetch;
@@ -36,7 +36,7 @@ static void test_uop_cache_reads_as_many_lines_a_cycle_as_it_can(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		struct bench b;
 		fixture_start(&b, &k, want[i].settings);
-		nops(15, 4);	/* 8 in a 32-byte window: lines of 6 and 2; 7 and a branch in the next: 6 and 2 */
+		nops(15, 4);	/* with the branch, two 32-byte windows of 8 uops: lines of 6 and 2 each */
 		code_branch(&k, 4, 0, 0x1000, 0);
 		loop(&b, 40);
 		assert_int_equal(cycles(10), want[i].cycles * 10);
@@ -50,7 +50,7 @@ static void test_a_line_is_read_from_where_a_taken_branch_leads_to(void **state)
 	(void)state;
 	for (unsigned on = 0; on < 2; on++) {
 		struct bench b;
-		struct code before;	/* leads straight on to the loop: four of the six places of its first line */
+		struct code before;	/* runs into the loop; fills four of the six places of its first line */
 		fixture_start(&b, &before, on
 			? "dsb.window_bytes=64 dsb.window_lines=6 dsb.lines=1 dsb.width=12 alloc.width=6 "
 				"retire.width=6 "
@@ -66,7 +66,7 @@ static void test_a_line_is_read_from_where_a_taken_branch_leads_to(void **state)
 		code_branch(&k, 4, 0, 0x1010, 0);
 		bench_run(&b, &before, none, k.b.addr);
 		loop(&b, 40);
-		/* lines of 6 and 6, one a cycle; or of 2, 6 and 4 */
+		/* on: lines of 6 and 6 uops, one a cycle; off: of 2, 6 and 4 */
 		assert_int_equal(cycles(10), on ? 20 : 30);
 		assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 4 + 12);	/* the first time only */
 		bench_end(&b);
@@ -84,7 +84,7 @@ static void test_constant_of_two_places_ends_a_cycle(void **state)
 		nops(4, 4);
 		code_branch(&k, 4, 0, 0x1000, 0);
 		loop(&b, 40);
-		/* six uops: a cycle; or the first alone, and the others in a second line */
+		/* six uops take a cycle; or the first is alone, and the others are in a second line */
 		assert_int_equal(cycles(10), (1 + on) * 10);
 		bench_end(&b);
 	}
@@ -387,11 +387,11 @@ static void test_uop_queue_holds_back_the_front_end(void **state)
 	nops(30, 4);
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
-	/* slot 8 waits for the reorder buffer, 8 more for it in the
-	 * queue; slot 16 enters the queue when slot 8 leaves */
+	/* slot 8 waits for the reorder buffer and 8 slots wait in the queue, so slot 16 enters the queue when slot 8
+	 * leaves */
 	assert_int_equal(out.uop[16].fetch, out.uop[8].alloc);
 	assert_int_equal(out.uop[8].alloc, out.uop[0].retire + 1);
-	assert_int_equal(heard_count(SPMU_SIG_IDQ_BUBBLE), 1);	/* the start: later the back end is what stops */
+	assert_int_equal(heard_count(SPMU_SIG_IDQ_BUBBLE), 1);	/* at the start; later the back end stalls */
 	bench_end(&b);
 }
 
@@ -431,7 +431,7 @@ static void test_loop_buffer_lets_go_behind_the_loop(void **state)
 	code_exit(&k, ST_JUMP_BORING, 0x1000);
 	for (unsigned i = 0; i < 20; i++)
 		bench_run(&b, &k, none, 0x1000);
-	bench_run(&b, &k, none, 0x1020);	/* out of it, as predicted */
+	bench_run(&b, &k, none, 0x1020);	/* leaves the loop, as predicted */
 	code_start(&k, 0x1020);
 	nops(1, 4);
 	bench_run(&b, &k, none, 0);

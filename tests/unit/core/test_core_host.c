@@ -14,7 +14,7 @@
 static struct err err;
 static char name[64];
 
-/* A host with these; Intel's processors with AVX2 but not AVX-512 are like 06_5E. */
+/* Makes a host description. Intel's processors with AVX2 but without AVX-512 are like 06_5E. */
 static struct core_host host(const char *vendor, uint32_t family, uint32_t model, uint32_t like_family,
 	uint32_t like_model)
 {

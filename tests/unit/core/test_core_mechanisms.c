@@ -32,7 +32,7 @@ static void test_sum_of_constants_is_bounded(void **state)
 static void test_constant_added_with_a_branch_is_executed(void **state)
 {
 	(void)state;
-	/* inc rbx; jne next: a macro-fused pair, but where a line ends between the two */
+	/* inc rbx; jne next: a macro-fused pair, except where a cache line ends between the two */
 	block_near("golden-cove", NULL, 8, "48 ff c3 75 00", 63 / 64., 0.005);
 }
 
@@ -48,8 +48,8 @@ static void test_constant_added_with_a_branch_is_executed(void **state)
 static void test_registers_of_several_names_are_limited(void **state)
 {
 	(void)state;
-	/* four registers go by two names each, and the copies of the round before still do while they are
-	 * overwritten: of three rounds one has the fifth copy executed, the others one of the four */
+	/* Four registers have two names each, and the copies of the round before still have them while they are
+	 * overwritten. In one round of three the fifth copy is executed, in the others one of the four. */
 	block_check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=6", 9);
 	block_check("skylake", FOUR_MADE FOUR_NAMED NOP12 FIFTH, 28 / 3., "eliminate.slots=0", 9);
 	block_near("skylake", "eliminate.slots=3", 8, FOUR_MADE FOUR_NAMED NOP12 FIFTH, 9.5, 0.005);
@@ -58,7 +58,7 @@ static void test_registers_of_several_names_are_limited(void **state)
 static void test_general_register_counts_until_its_names_are_overwritten(void **state)
 {
 	(void)state;
-	/* the copies are overwritten, what they were made of is not yet */
+	/* the copies are overwritten, but their sources are not yet */
 	block_check("skylake", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 10, "eliminate.all_names=0", 9);
 	block_check("ivy-bridge", FOUR_MADE FOUR_NAMED FOUR_WRITTEN NOP12 FIFTH, 9, "eliminate.all_names=1", 10);
 }
@@ -66,9 +66,9 @@ static void test_general_register_counts_until_its_names_are_overwritten(void **
 static void test_what_was_just_eliminated_counts(void **state)
 {
 	(void)state;
-	/* vmovdqa xmm1, xmm0, and three more; vpxor of the copies; vmovdqa xmm9, xmm8; vpmuludq xmm8, xmm9,
-	 * xmm9; two NOPs: two cycles after the four copies their registers have one name again, but that is
-	 * known only then */
+	/* vmovdqa xmm1, xmm0, and three more; vpxor of the copies; vmovdqa xmm9, xmm8; vpmuludq xmm8, xmm9, xmm9; two
+	 * NOPs. The registers of the four copies have one name again two cycles after the copies, and the fifth copy
+	 * comes before that is known. */
 	const char *hex = "c5 f9 6f c8 c5 f9 6f da c5 f9 6f ec c5 f9 6f fe c5 f1 ef c9 c5 e1 ef db c5 d1 ef ed c5 c1 "
 		"ef "
 		"ff "
@@ -81,7 +81,7 @@ static void test_what_was_just_eliminated_counts(void **state)
 static void test_integer_and_floating_point_are_a_cycle_apart(void **state)
 {
 	(void)state;
-	/* pmuludq xmm0, xmm0; addps xmm0, xmm0: ports 0 and 1 both: 5 + 4 and two crossings */
+	/* pmuludq xmm0, xmm0; addps xmm0, xmm0, on ports 0 and 1: 5 + 4 cycles and two crossings */
 	block_check("skylake", "66 0f f4 c0 0f 58 c0", 11, "bypass.delay=0", 9);
 	block_near("skylake", "bypass.delay=3", 8, "66 0f f4 c0 0f 58 c0", 15, 0.005);
 }
@@ -96,7 +96,8 @@ static void test_shuffles_cross_free(void **state)
 static void test_one_operand_from_elsewhere_delays_the_operation(void **state)
 {
 	(void)state;
-	/* psrlq xmm1, 1 once a round, long before: mulps xmm0, xmm1 in a chain waits a cycle more all the same */
+	/* psrlq xmm1, 1 comes once a round and long before; still each mulps xmm0, xmm1 of the chain waits a cycle
+	 * more */
 	block_check("skylake", "66 0f 73 d1 01 0f 59 c1 0f 59 c1 0f 59 c1", 15, "bypass.delay=0", 12);
 }
 
@@ -205,7 +206,7 @@ static void test_two_taken_branches_are_predicted_in_a_cycle(void **state)
 	(void)state;
 	/* two NOPs; jmp $+2 */
 	block_check("zen5", "0f 1f 84 00 00 00 00 00 66 0f 1f 44 00 00 eb 00", 1 / 2., "predict.pairs=0", 1);
-	/* a line of code straight on is one cycle's */
+	/* straight code: a line a cycle */
 	block_near("zen5", NULL, 8, "0f 1f 84 00 00 00 00 00", 1 / 8., 0.005);
 }
 
@@ -222,7 +223,7 @@ static void test_a_window_of_more_lines_than_are_read_at_once_takes_longer(void 
 static void test_a_line_goes_on_in_the_next_window(void **state)
 {
 	(void)state;
-	/* of 16 in a window every third needs no third line */
+	/* each window has 16; every third window needs no third line */
 	block_check("zen5", "0f 1f 40 00", 7 / 48., "dsb.straddle=0", 3 / 16.);
 }
 

@@ -28,7 +28,7 @@ static void test_ivy_bridge_merges_flags_of_two_instructions_by_a_uop(void **sta
 	block_near("skylake", NULL, 8, both, block_cycles("skylake", "partial.flags_ports=0", 8, both), 0.001);
 }
 
-/* Allocation waits for the retirement of what allocation lets in: the loop takes the pipeline's length. */
+/* Allocation waits until the writer of the flags retires, so an iteration takes the length of the pipeline. */
 static void test_p6_and_core2_wait_for_the_writer_of_some_flags(void **state)
 {
 	static const char *const preset[] = { "pentium3", "core2" };
@@ -54,7 +54,7 @@ static void test_p6_and_core2_wait_for_a_shift_that_may_leave_the_flags(void **s
 			*by_1 = "d1 e0 0f 94 c3";
 		assert_true(block_cycles(p, NULL, 4, by_cl) > block_cycles(p, off, 4, by_cl) + 4);
 		block_near(p, NULL, 4, by_1, block_cycles(p, off, 4, by_1), 0.001);
-		/* nobody reads them */
+		/* no instruction reads the flags */
 		block_near(p, NULL, 4, "d3 e0 d3 e2", block_cycles(p, off, 4, "d3 e0 d3 e2"), 0.001);
 	}
 }
@@ -67,7 +67,7 @@ static void test_pentium_writes_past_its_cache_what_nobody_reads(void **state)
 	block_near("pentium", NULL, 4, "89 06", 8, 0.01);			/* mov [esi], eax: a write of the bus */
 	block_near("pentium", "l1d.write_around=20", 4, "89 06", 20, 0.1);
 	assert_true(block_cycles("pentium", "l1d.write_around=0", 4, "89 06") <= 1);
-	/* mov ecx, [esi]; mov [esi], eax: the read brought it */
+	/* mov ecx, [esi]; mov [esi], eax: the load brings the line into the cache */
 	assert_true(block_cycles("pentium", NULL, 4, "8b 0e 89 06") <= 1.5);
 	block_near("pentium", NULL, 4, "50", 8, 0.01);			/* push eax */
 	assert_true(block_cycles("pentium", NULL, 4, "50 59") <= 2);		/* push eax; pop ecx */
@@ -81,9 +81,9 @@ static void test_window_of_too_many_lines_keeps_its_other_half_out(void **state)
 {
 	char hex[64 * 3 + 1] = "";
 	(void)state;
-	for (unsigned i = 0; i < 32; i++)	/* 32 uops: six lines, and a window has three */
+	for (unsigned i = 0; i < 32; i++)	/* 32 uops need six lines; a window has three */
 		strcat(hex, "90 ");
-	/* add ax, 0x1234, whose length the decoders are slow to find; a NOP of 4 bytes */
+	/* add ax, 0x1234 (a length-changing prefix, slow to decode); a NOP of 4 bytes */
 	for (unsigned i = 0; i < 4; i++)
 		strcat(hex, "66 05 34 12 0f 1f 40 00 ");
 	hex[64 * 3 - 1] = 0;

@@ -9,7 +9,7 @@
 static void test_whole_register_is_merged_in_a_cycle_of_its_own(void **state)
 {
 	(void)state;
-	/* mov ah, bl; add ecx, eax: the merging uop's cycle and that of the others */
+	/* mov ah, bl; add ecx, eax: a cycle for the merging uop and one for the others */
 	block_near("skylake", NULL, 8, "88 dc 01 c1", 2, 0);
 	block_near("skylake", "partial.high_ports=0", 8, "88 dc 01 c1", 1, 0.05);
 	block_check("ivy-bridge", "88 dc 01 c1", 2, "partial.high_ports=0", 1);
@@ -32,7 +32,7 @@ static void test_merged_register_waits_for_both_pieces(void **state)
 static void test_merging_uop_takes_its_ports(void **state)
 {
 	(void)state;
-	/* mov ah, bl; add ecx, eax; and three pshufd on port 5: with the merge there too a fourth */
+	/* mov ah, bl; add ecx, eax; three pshufd on port 5, which takes four uops if the merge goes there, too */
 	block_check("skylake", "88 dc 01 c1 66 0f 70 d0 1b 66 0f 70 d8 1b 66 0f 70 e0 1b", 3, "partial.high_ports=0x20",
 		4);
 }
@@ -122,7 +122,7 @@ static void test_fusible_instructions_with_16_bit_constants_are_not_cached(void 
 	block_check("skylake", "66 05 e8 03", 3.25, "dsb.lcp=0", 1);
 	block_check("golden-cove", "66 05 e8 03", 3.125, "dsb.lcp=0", 1);
 	block_near("skylake", NULL, 8, "66 35 e8 03", 1, 0);	/* xor ax, 1000: fuses with no branch */
-	/* one such and four NOPs of seven bytes: none in the second half */
+	/* one xor ax, 1000 and four NOPs of seven bytes; the second half has no such prefix */
 	block_near("skylake", NULL, 8, "66 05 e8 03 " NOP7 NOP7 NOP7 NOP7, 1.25, 0.005);
 }
 

@@ -5,7 +5,8 @@
 static struct code k, k2;
 static const uint64_t none[MOCK_SLOTS];
 
-/* Runs the block `times` over, each time leaving to its start by a taken branch; the DSB holds it after the first. */
+/* Runs the block `times` times; a taken branch at its end leads to its start. The uop cache holds it from the second
+ * time on. */
 static void loop(struct bench *b, struct code *code, unsigned times, const uint64_t *slots)
 {
 	for (unsigned i = 0; i < times; i++)
@@ -171,7 +172,8 @@ static void test_each_of_two_ports_has_a_divider(void **state)
 	bench_end(&b);
 }
 
-/* Latency of a division of which the stream says `did`; *apart: cycles until the divider takes the next. */
+/* Returns the latency of a division whose stream slot has the value `did`. Sets *apart to the cycles until the divider
+ * takes the next division. */
 static unsigned divided(const char *set, uint64_t did, unsigned *apart)
 {
 	struct bench b;
@@ -197,7 +199,7 @@ static void test_division_takes_as_long_as_its_quotient_has_bits(void **state)
 	(void)state;
 	const char *set = "divide.latency=10 divide.bits=9 divide.wide=2 divide.overlap=7";
 	unsigned apart;
-	assert_int_equal(divided(NULL, UINT64_MAX, &apart), 20);	/* the uop's own */
+	assert_int_equal(divided(NULL, UINT64_MAX, &apart), 20);	/* the latency of the uop */
 	assert_int_equal(apart, 6);
 	assert_int_equal(divided(set, 0, &apart), 10);			/* a quotient of 0 or 1 */
 	assert_int_equal(apart, 6);
@@ -205,7 +207,7 @@ static void test_division_takes_as_long_as_its_quotient_has_bits(void **state)
 	assert_int_equal(divided(set, 256, &apart), 11);		/* 10 bits */
 	assert_int_equal(divided(set, UINT64_MAX >> 1, &apart), 17);	/* 64 bits */
 	assert_int_equal(apart, 10);
-	assert_int_equal(divided(set, UINT64_MAX, &apart), 19);		/* and of a dividend of more than 64 */
+	assert_int_equal(divided(set, UINT64_MAX, &apart), 19);		/* 64 bits, and the dividend has more */
 	assert_int_equal(apart, 12);
 }
 
@@ -237,7 +239,7 @@ static void test_scheduler_full_stalls_allocation_until_a_dispatch(void **state)
 		code_op(&k, 2, 1, REG_GPR + 1, REG_GPR);	/* all wait for the first */
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
-	/* the first has left when the ninth comes; eight wait from the second on */
+	/* the first has left when uop 8 comes; uops 1 to 8 fill the scheduler */
 	assert_int_equal(out.uop[9].alloc, out.uop[1].dispatch + 1);
 	assert_true(out.uop[9].did & SPMU_DID(STALL_RS));
 	assert_true(heard_sum(SPMU_SIG_RESOURCE_STALL_RS) >= 90);
@@ -254,7 +256,8 @@ static void test_group_waits_for_a_scheduler_entry_for_each_of_its_slots(void **
 		code_op(&k, 1, 1, REG_GPR + 1, REG_GPR);	/* all wait for the first, on one port */
 	bench_run(&b, &k, none, 0);
 	core_flush(b.c, true);
-	/* seven wait when the first has left: one entry is free, then two, three, four: the next four slots go */
+	/* Seven uops wait after the first has left, so one entry is free. Three more dispatches free four entries, and
+	 * the next four slots are allocated. */
 	assert_int_equal(out.uop[8].alloc, out.uop[3].dispatch + 1);
 	assert_int_equal(out.uop[11].alloc, out.uop[8].alloc);
 	assert_true(out.uop[8].did & SPMU_DID(STALL_RS));
@@ -290,7 +293,7 @@ static void test_least_loaded_now_counts_the_slots_of_the_same_cycle(void **stat
 			code_op(&k, ALU, 1, REG_GPR + 1, 0);
 		bench_run(&b, &k, none, 0);
 		core_flush(b.c, true);
-		/* as of the cycle's begin all are equal: even slots take the highest, odd ones the next */
+		/* counts are equal at the start of the cycle: even slots take the highest port, odd slots the next */
 		assert_int_equal(out.uop[0].port, 6);
 		assert_int_equal(out.uop[2].port == 6, !i);
 		bench_end(&b);
@@ -301,7 +304,7 @@ static void test_count_falls_the_cycle_after_dispatch(void **state)
 {
 	(void)state;
 	unsigned at_once = 0, later = 0;
-	for (unsigned cycles = 2; cycles < 10; cycles++) {	/* from the first uop to the last, of four slots each */
+	for (unsigned cycles = 2; cycles < 10; cycles++) {	/* of four slots, from the first uop to the last */
 		struct bench b;
 		fixture_start(&b, &k, "frontend.simple=1");
 		code_op(&k, 0x40, 1, REG_GPR, 0);	/* port 6 */
@@ -309,7 +312,7 @@ static void test_count_falls_the_cycle_after_dispatch(void **state)
 			code_insn(&k, 2, 0);
 			code_uop(&k, UOP_NOP, 0, 0, true);
 		}
-		code_op(&k, 0x41, 1, REG_GPR, 0);	/* port 6 goes before port 0 if as many wait for either */
+		code_op(&k, 0x41, 1, REG_GPR, 0);	/* port 6 if as many uops wait for port 6 as for port 0 */
 		bench_run(&b, &k, none, k.b.addr);
 		core_flush(b.c, true);
 		const struct seen *first = &out.uop[0], *last = &out.uop[out.uops - 1];
@@ -318,7 +321,7 @@ static void test_count_falls_the_cycle_after_dispatch(void **state)
 		later += last->alloc == first->dispatch + 2;
 		bench_end(&b);
 	}
-	assert_int_equal(at_once, 1);	/* both sides of the limit were there */
+	assert_int_equal(at_once, 1);	/* both sides of the limit occurred */
 	assert_int_equal(later, 1);
 }
 
@@ -394,8 +397,7 @@ static void test_mispredict_costs_redirect_and_pipeline(void **state)
 	assert_int_equal(next->alloc, branch->complete + 6 + 2);
 	assert_true(next->did & SPMU_DID(FROM_DSB));
 	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 4);
-	/* empty slots count as the front end's from the end of recovery
-	 * until allocation: 6 + 2 - 4 cycles of 4 slots */
+	/* from the end of recovery until allocation, empty slots are the front end's: 6 + 2 - 4 cycles of 4 slots */
 	uint64_t bubbles = 0;
 	for (unsigned i = 0; i < out.signals; i++)
 		if (out.signal[i].signal == SPMU_SIG_IDQ_BUBBLE && out.signal[i].begin >= branch->complete)
@@ -412,7 +414,7 @@ static void test_correct_prediction_costs_nothing(void **state)
 	code_op(&k, ALU, 1, REG_GPR, REG_GPR);
 	code_branch(&k, 2, INSN_COND, 0x1000, REG_GPR);
 	loop(&b, &k, 100, none);
-	assert_int_equal(out.uop[198].dispatch - out.uop[98].dispatch, 50);	/* a cycle an iteration: the chain */
+	assert_int_equal(out.uop[198].dispatch - out.uop[98].dispatch, 50);	/* one cycle an iteration: the chain */
 	assert_int_equal(heard_count(SPMU_SIG_RECOVERY), 0);
 	bench_end(&b);
 }

@@ -12,7 +12,7 @@ static const uint64_t none[MOCK_SLOTS];
 #define P5 "inorder.on=1 dsb.sets=0 mite.decoders=8 mite.predecode=16 mite.width=16 mite.queue=64 " \
 	"mite.fetch_bytes=64 alloc.width=16 idq.size=64"
 
-/* One instruction of one uop. */
+/* Adds an instruction of one uop. */
 static struct uop *op(unsigned ports, unsigned dst, unsigned src)
 {
 	return code_op(&k, ports, 1, dst, src);
@@ -26,7 +26,7 @@ static void run(struct bench *b)
 	assert_int_equal(out.uops, k.b.uops);
 }
 
-/* Cycle in which uop i was dispatched, counted from the first. */
+/* Returns the cycle in which uop i was dispatched, relative to the first uop. */
 static unsigned at(unsigned i)
 {
 	return (unsigned)(out.uop[i].dispatch - out.uop[0].dispatch);
@@ -146,7 +146,7 @@ static void test_p6_reads_two_retired_registers_a_cycle(void **state)
 	(void)state;
 	static const struct { const char *settings; unsigned last; } want[] = {
 		{ "alloc.width=3", 1 },				/* six slots, three a cycle */
-		/* three of one register each: two cycles for a group, and it is not refilled */
+		/* each of the three reads a register: a group takes two cycles and is not refilled */
 		{ "alloc.width=3 rename.register_reads=2", 3 },
 	};
 	for (unsigned i = 0; i < 2; i++) {
@@ -167,11 +167,11 @@ static void test_double_speed_chain_goes_two_a_cycle(void **state)
 	fixture_start(&b, &k, "alu.double_speed=1");
 	for (unsigned i = 0; i < 8; i++)
 		code_op(&k, 0x33, 0, A, A);
-	code_op(&k, 0x02, 4, B, A);	/* a slow one waits for the cycle's end */
+	code_op(&k, 0x02, 4, B, A);	/* an operation of normal speed waits for the end of the cycle */
 	run(&b);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_int_equal(at(i), i / 2);
-		assert_true(out.uop[i].port & 4 ? i % 2 : i % 2 == 0);	/* ports 4 and 5: the second half */
+		assert_true(out.uop[i].port & 4 ? i % 2 : i % 2 == 0);	/* ports 4 and 5 are the second half cycle */
 	}
 	assert_int_equal(at(8), 4);
 	bench_end(&b);
@@ -189,7 +189,7 @@ static void test_dependent_of_a_missed_load_is_replayed(void **state)
 	code_exit(&k, ST_JUMP_BORING, k.at);
 	bench_run(&b, &k, slots, k.b.addr);
 	core_flush(b.c, true);
-	assert_int_equal(at(1), 4 + 4 * 7);	/* tried at 4, 11, 18, 25; there at 30, so at 32 */
+	assert_int_equal(at(1), 4 + 4 * 7);	/* tried at 4, 11, 18, 25; the data come at 30, so at 32 */
 	bench_end(&b);
 }
 

@@ -99,7 +99,7 @@ static uint64_t sum(void)
 	return h;
 }
 
-/* Same seed: same program.  flush_every: batches cut elsewhere. */
+/* Runs a random program, the same for the same seed. flush_every: cuts the batches elsewhere. */
 static void run(struct bench *b, uint32_t start, unsigned flush_every)
 {
 	uint64_t slots[MOCK_SLOTS];
@@ -153,7 +153,7 @@ static void check(const struct bench *b)
 	assert_true(cycles <= core_now(b->c) && cycles > 0);
 }
 
-/* No two uops leave through one port in one cycle, loads that were cleared aside. */
+/* Checks that no two uops are dispatched to one port in one cycle, except loads that were cleared. */
 static void check_ports(void)
 {
 	static uint16_t used[1 << 22];
@@ -188,7 +188,7 @@ static void test_order_and_widths_hold(void **state)
 	for (unsigned i = 0; i < 3 * MACHINES; i++) {
 		struct bench b;
 		fixture_start(&b, NULL, machines[i % MACHINES]);
-		mock.miss_latency = i % 2 ? 200 : 9000;		/* far beyond the scheduler's window too */
+		mock.miss_latency = i % 2 ? 200 : 9000;		/* 9000: far beyond the scheduler's window */
 		run(&b, 100 + i, 0);
 		check(&b);
 		check_ports();
@@ -222,7 +222,7 @@ static void test_batch_ends_do_not_change_the_records(void **state)
 			struct bench b;
 			fixture_start(&b, NULL, machines[i]);
 			run(&b, 70 + i, round ? 3 : 0);
-			out.signals = 0;	/* those are cut at batch ends; the uops are not */
+			out.signals = 0;	/* signals are cut at the ends of batches; uops are not */
 			if (round) {
 				assert_int_equal(sum(), first);
 				assert_int_equal(core_now(b.c), now);

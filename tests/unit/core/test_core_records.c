@@ -8,7 +8,8 @@ static struct code k;
 	SPMU_DID(FORWARD_UNALIGNED) | \
               SPMU_DID(ALIAS_4K) | SPMU_DID(BANK_CONFLICT))
 
-/* A store whose data and address come at once, or 30 cycles late, then a load; what held the load. */
+/* Runs a store whose address and data come at once or 30 cycles late, then a load. Returns the `did` bits that say
+ * what held the load. */
 static uint64_t load_behind(const char *settings, bool late_addr, bool late_data, uint64_t store, unsigned store_size,
 	uint64_t load, unsigned load_size)
 {
@@ -41,7 +42,7 @@ static void test_cores_without_prediction_never_pass_an_unknown_address(void **s
 	code_op(&k, 1, 30, REG_GPR, REG_GPR);
 	code_store(&k, 0, REG_GPR, 8);
 	code_load(&k, REG_GPR + 1, 0, 8);
-	for (unsigned i = 0; i < 300; i++)	/* more than the count can show */
+	for (unsigned i = 0; i < 300; i++)	/* more often than the counter can count */
 		bench_run(&b, &k, (const uint64_t[]){ 0x8000, 0x9100 }, 0x1000);
 	core_flush(b.c, true);
 	assert_int_equal(out_count_did(SPMU_DID(WAIT_STORE_ADDR)), 300);
@@ -54,7 +55,7 @@ static void test_forwarded_load_that_waits_for_the_data_says_so(void **state)
 	assert_int_equal(load_behind(NULL, false, true, 0x8000, 8, 0x8000, 8),
 		SPMU_DID(FORWARDED) | SPMU_DID(WAIT_STORE_DATA));
 	struct bench b;
-	fixture_start(&b, &k, NULL);		/* the data were there long before */
+	fixture_start(&b, &k, NULL);		/* the data are ready long before the load */
 	code_store(&k, 0, 0, 8);
 	code_op(&k, 1, 8, REG_GPR, 0);
 	code_load(&k, REG_GPR + 1, REG_GPR, 8);

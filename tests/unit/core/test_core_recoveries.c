@@ -30,10 +30,10 @@ static void test_store_into_code_refetches_what_is_behind_it(void **state)
 	const struct seen *store = &out.uop[1], *next = &out.uop[3];
 	assert_true(store->did & SPMU_DID(CLEAR_SMC));
 	assert_int_equal(heard_count(SPMU_SIG_CLEAR_SMC), 1);
-	/* the clear is when the store is written: store.commit_delay 1 behind its retirement; recovery.redirect 6 */
+	/* the clear comes when the store is written, store.commit_delay (1) after it retires; recovery.redirect is 6 */
 	assert_int_equal(heard(SPMU_SIG_CLEAR_SMC)->begin, store->retire + 1);
 	assert_true(next->fetch >= store->retire + 1 + 100 + 6);
-	assert_true(next->did & SPMU_DID(FROM_MITE));	/* the uop cache has lost it */
+	assert_true(next->did & SPMU_DID(FROM_MITE));	/* no longer in the uop cache */
 	assert_false(next->did & SPMU_DID(CLEAR_SMC));
 	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 100 + 4);
 	bench_end(&b);
@@ -55,7 +55,7 @@ static void test_written_code_leaves_the_uop_cache(void **state)
 		core_flush(b.c, true);
 		assert_true(out.uop[6].did & SPMU_DID(FROM_DSB));
 		assert_true(out.uop[12].did & (written ? SPMU_DID(FROM_MITE) : SPMU_DID(FROM_DSB)));
-		assert_int_equal(heard_count(SPMU_SIG_CLEAR_SMC), 0);	/* clear.smc=0: nothing is thrown away */
+		assert_int_equal(heard_count(SPMU_SIG_CLEAR_SMC), 0);	/* clear.smc=0: no uop is squashed */
 		bench_end(&b);
 	}
 }
@@ -84,7 +84,7 @@ static void test_executed_load_whose_line_is_taken_before_it_retires_clears_the_
 	(void)state;
 	struct bench b;
 	fixture_start(&b, NULL, "clear.cycles=10");
-	snoop(&b, 1, 0);		/* from the first on loads are remembered */
+	snoop(&b, 1, 0);		/* loads are remembered from the first snoop on */
 	two_loads(&b);
 	core_flush(b.c, false);
 	const struct seen old = out.uop[0], young = out.uop[1];
@@ -109,7 +109,7 @@ static void test_snoops_that_hit_no_executed_load_clear_nothing(void **state)
 	core_flush(b.c, false);
 	const struct seen old = out.uop[0], young = out.uop[1];
 	snoop(&b, 0xa000 >> 6, young.complete + 50);	/* another line */
-	snoop(&b, 0x9000 >> 6, young.complete - 1);	/* not executed yet: it will find the new value */
+	snoop(&b, 0x9000 >> 6, young.complete - 1);	/* the load executes later and gets the new value */
 	snoop(&b, 0x8000 >> 6, young.complete + 50);
 	snoop(&b, 0x9000 >> 6, old.retire + 10);	/* retired */
 	two_loads(&b);
@@ -152,7 +152,7 @@ static void test_watching_loads_changes_no_cycle(void **state)
 
 /* --- SSE and AVX --- */
 
-/* An instruction a letter: s legacy SSE, v VEX 128 bits, y VEX 256 bits, z VZEROUPPER, other none. */
+/* One letter for each instruction: s legacy SSE, v VEX 128 bits, y VEX 256 bits, z VZEROUPPER, others none. */
 static void vector_block(const char *kinds, uint8_t *vector)
 {
 	code_start(&k, 0x1000);
@@ -168,7 +168,7 @@ static void vector_block(const char *kinds, uint8_t *vector)
 static void test_transitions_between_sse_and_avx_take_an_assist(void **state)
 {
 	(void)state;
-	/* >: AVX to SSE, <: SSE to AVX before the instruction */
+	/* assists before each instruction: > AVX to SSE, < SSE to AVX, . none */
 	static const struct { const char *kinds, *assists; } cases[] = {
 		{ "ysss-y",  ".>...<" }, { "yzs", "..." }, { "svsv", "...." }, { "yvs", "..>" }, { "ysv", ".><" },
 		{ "yszy", ".>.." }, { "ysys", ".><>" }, { "y-s", "..>" },
@@ -204,7 +204,7 @@ static void test_upper_halves_are_followed_from_block_to_block(void **state)
 	fixture_start(&b, NULL, "assist.sse_avx=save");
 	vector_block("y", vector);
 	bench_run(&b, &k, NULL, 0x1000);
-	code_start(&k, 0x1000);		/* a block without vector registers in between */
+	code_start(&k, 0x1000);		/* between them a block without vector registers */
 	code_op(&k, ALU, 1, REG_GPR, 0);
 	bench_run(&b, &k, NULL, 0x1000);
 	vector_block("s", vector);
@@ -245,9 +245,9 @@ static void test_dependents_of_missed_loads_are_replayed(void **state)
 		bench_run(&b, &k, (const uint64_t[]){ 0x8000 }, 0x1000);
 		core_flush(b.c, true);
 		assert_int_equal(!!(out.uop[1].did & SPMU_DID(REPLAYED)), miss);
-		assert_false(out.uop[0].did & SPMU_DID(REPLAYED));	/* the load itself goes once */
+		assert_false(out.uop[0].did & SPMU_DID(REPLAYED));	/* the load itself is dispatched once */
 		assert_false(out.uop[2].did & SPMU_DID(REPLAYED));
-		/* hoped for 4 cycles behind the load, there at 20: rounds at 4, 11, 18 and the last at 25 */
+		/* the data are expected 4 cycles after the load but come at 20: rounds at 4, 11, 18, the last at 25 */
 		assert_int_equal(heard_sum(SPMU_SIG_REPLAY), miss ? 3 : 0);
 		if (miss)
 			assert_int_equal(out.uop[1].dispatch, out.uop[0].dispatch + 25);
@@ -255,7 +255,7 @@ static void test_dependents_of_missed_loads_are_replayed(void **state)
 	}
 }
 
-/* A load, an addition that needs it, another that needs that. */
+/* Runs a load, an addition that needs it, and an addition that needs the first one. */
 static void chain(struct bench *b, uint64_t did)
 {
 	fixture_start(b, &k, "replay.cycles=7");
@@ -286,7 +286,7 @@ static void test_replays_name_their_cause(void **state)
 		chain(&b, cases[i].did);
 		assert_int_equal(out.uop[0].did & bits, cases[i].load);
 		assert_int_equal(out.uop[1].did & bits, cases[i].dependent);
-		/* what depends on it goes round with it, */
+		/* its dependent is replayed together with it, */
 		assert_int_equal(out.uop[2].did & bits, cases[i].dependent);
 		assert_int_equal(out.uop[2].dispatch, out.uop[1].dispatch + 1);	/* at no further cost */
 		bench_end(&b);
@@ -300,7 +300,7 @@ static void test_a_load_that_waits_for_a_store_is_replayed_itself(void **state)
 	for (unsigned replay = 0; replay < 2; replay++) {
 		fixture_start(&b, &k, replay ? "replay.cycles=7" : "replay.cycles=0");
 		code_store(&k, REG_GPR + 1, 0, 4);
-		code_load(&k, REG_GPR, 0, 8);	/* half of it is in the store buffer */
+		code_load(&k, REG_GPR, 0, 8);	/* half of its bytes are in the store buffer */
 		bench_run(&b, &k, (const uint64_t[]){ 0x8000, 0x8000 }, 0x1000);
 		core_flush(b.c, true);
 		const struct seen *load = &out.uop[out.uops - 1];

@@ -4,9 +4,9 @@
 
 static struct code k, after;
 
-/* REP MOVS of `size`-byte elements: two uops to start, then load, store address, store data, pointers. n copies
- * of it in one block, as an unrolled translation has them; the exit in front of each copy's accesses is the
- * count's end. */
+/* Makes a block of REP MOVS of `size`-byte elements: two uops to start, then load, store address, store data and
+ * pointers. The block has n copies of it, as an unrolled translation does. The exit before each copy's accesses is
+ * taken when the count ends. */
 static void rep_movs(unsigned size, unsigned n, unsigned chunk, bool store)
 {
 	code_start(&k, 0x1000);
@@ -39,7 +39,7 @@ static void rep_movs(unsigned size, unsigned n, unsigned chunk, bool store)
 	code_exit(&k, ST_JUMP_REPEAT, 0x1000);
 }
 
-/* The stream of `count` elements, `step` bytes apart, through blocks of n copies; then the end of the count. */
+/* Runs `count` elements, `step` bytes apart, through blocks of n copies, then the end of the count. */
 static void run_movs(struct bench *b, unsigned n, unsigned count, int64_t step, bool store)
 {
 	uint64_t slots[MOCK_SLOTS], from = 0x8000, to = 0x20000;
@@ -64,7 +64,7 @@ static void run_movs(struct bench *b, unsigned n, unsigned count, int64_t step, 
 static void test_rep_movs_retires_once_and_moves_in_chunks(void **state)
 {
 	(void)state;
-	for (unsigned copies = 1; copies <= 4; copies++) {	/* however the translation was unrolled */
+	for (unsigned copies = 1; copies <= 4; copies++) {	/* however far the translation is unrolled */
 		struct bench b;
 		fixture_start(&b, NULL, "rep.chunk_bytes=32");
 		rep_movs(1, copies, 32, true);
@@ -165,13 +165,13 @@ static void test_interrupted_rep_does_not_retire_until_it_ends(void **state)
 	fixture_start(&b, NULL, NULL);
 	rep_movs(8, 1, 32, true);
 	const uint64_t slots[] = { 0x8000, 0x9000 };
-	core_run_block(b.c, &k.b, 1, 1, slots, 0);	/* a signal comes: next address unknown */
+	core_run_block(b.c, &k.b, 1, 1, slots, 0);	/* a signal interrupts it: the next address is unknown */
 	code_start(&after, 0x7000);
 	code_op(&after, ALU, 1, REG_GPR, 0);
 	bench_run(&b, &after, NULL, 0);
-	run_movs(&b, 1, 3, 8, true);			/* taken up again */
+	run_movs(&b, 1, 3, 8, true);			/* the REP goes on */
 	core_flush(b.c, true);
-	assert_int_equal(out.instructions, 2);		/* the handler's and the REP */
+	assert_int_equal(out.instructions, 2);		/* the handler's instruction and the REP */
 	assert_int_equal(mock.loads, 2);
 	bench_end(&b);
 }

@@ -6,7 +6,7 @@
 
 enum { THREADS = 4, MOST = 20000, ALL = 0xf000, LOOP = 40 };
 
-struct hardware_thread {	/* and what came out of it */
+struct hardware_thread {	/* with the records that it emitted */
 	struct core *c;
 	struct code k;
 	uint64_t slots[MOCK_SLOTS];
@@ -69,7 +69,8 @@ static void once(struct hardware_thread *t)
 	core_run_block(t->c, &t->k.b, 0, t->k.b.insns, t->slots, t->k.b.addr);
 }
 
-/* Each of the first `threads` runs its block so often, the least clock first, as order.c has them. */
+/* Each of the first `threads` threads runs its block `times` times. As in order.c, the one with the least clock goes
+ * first. */
 static void run(unsigned threads, unsigned times)
 {
 	unsigned left[THREADS] = { 0 }, active = threads;
@@ -88,7 +89,7 @@ static void run(unsigned threads, unsigned times)
 		core_flush(thread[i].c, true);
 }
 
-/* n operations that depend on nothing, or each on the one before */
+/* Adds n operations; chain: each depends on the one before, otherwise on nothing. */
 static void operations(struct hardware_thread *t, unsigned n, unsigned ports, unsigned latency, bool chain)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -226,7 +227,7 @@ static void test_a_port_takes_one_uop_a_cycle_of_whichever_thread(void **state)
 
 /* ---- buffers ---- */
 
-/* How many uops of thread 0 are allocated before the load ahead of them is back. */
+/* Returns how many uops of thread 0 are allocated before the older load, which misses, completes. */
 static unsigned allocated_behind_a_miss(const char *settings, unsigned threads, unsigned active,
 	void (*more)(struct code *k))
 {
@@ -243,7 +244,7 @@ static unsigned allocated_behind_a_miss(const char *settings, unsigned threads, 
 			t->slots[t->k.b.slots] = 0x2000 + 8 * i;
 			more(&t->k);
 		} else {
-			code_insn(&t->k, 4, 0);		/* nothing to execute: it takes no scheduler entry */
+			code_insn(&t->k, 4, 0);		/* nothing to execute, so no scheduler entry */
 			code_uop(&t->k, UOP_COMPUTE, 0, 0, true);
 		}
 	core_smt_share(t->c, active);
@@ -262,7 +263,7 @@ static void a_load(struct code *k)
 
 static void a_store(struct code *k)
 {
-	code_insn(k, 4, 0);	/* one uop: the address; what is stored does not matter here */
+	code_insn(k, 4, 0);	/* one uop, the address: the data do not matter here */
 	struct uop *a = code_uop(k, UOP_STORE_ADDR, 0x80, 1, true);
 	a->src[0] = REG_GPR + 4;
 	a->size = 8;
@@ -307,7 +308,7 @@ static void test_load_and_store_buffer_are_split_or_shared_as_the_core_says(void
 	assert_in_range(allocated_behind_a_miss(shared, 2, 2, a_store), 1 + 2 * 30, 2 + 2 * 30);
 }
 
-/* What was delivered while nothing could be allocated. */
+/* Returns how many uops were delivered while none could be allocated. */
 static unsigned delivered_behind_a_miss(const char *settings, unsigned active)
 {
 	unsigned n = 0;

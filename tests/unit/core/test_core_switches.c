@@ -78,8 +78,8 @@ static void test_variable_blend_begins_an_issue_group(void **state)
 static void test_microcode_begins_behind_the_uop_queue(void **state)
 {
 	(void)state;
-	/* bt [rsi], rax, nine slots, and three, four, eight NOPs: a cycle
-	 * more for those that do not fit into its three */
+	/* bt [rsi], rax has nine slots, which take three cycles; three, four or eight NOPs follow, and those that do
+	 * not fit into the three cycles take one more */
 	check("48 0f a3 06" NOP24, 6, "ms.drain=0", 6);
 	check("48 0f a3 06" NOP24 NOP8, 7, "ms.drain=0", 6);
 	check("48 0f a3 06" NOP24 NOP24 NOP8 NOP8, 8, "ms.drain=0", 7);
@@ -126,9 +126,9 @@ static void test_default_holds_for_a_file_that_does_not_say(void **state)
 	(void)state;
 	struct core_config core;
 	assert_int_equal(core_config_load(&core, data_dir(), "skylake", &err), 0);
-	assert_int_equal(core.fusion_micro, 1);		/* no line of skylake.conf */
+	assert_int_equal(core.fusion_micro, 1);		/* skylake.conf does not set it */
 	assert_int_equal(core.dsb_lines, 2);
-	assert_int_equal(core.fusion_partial_flags, 0);	/* a line there */
+	assert_int_equal(core.fusion_partial_flags, 0);	/* skylake.conf sets it */
 }
 
 int main(void)

@@ -50,8 +50,8 @@ static void end(void)
 	isa_destroy(isa);
 }
 
-/* A block of instructions, "|" between them, as one that was
- * executed. slots: none, as if the stream had told nothing. */
+/* Makes a block of instructions (separated by "|") that counts as executed. slots: adds its memory slots; NULL: the
+ * stream has none. */
 static struct iblock *block(uint64_t addr, const char *code, void (*slots)(struct maker *m))
 {
 	struct maker m;
@@ -68,7 +68,7 @@ static struct iblock *block(uint64_t addr, const char *code, void (*slots)(struc
 	return blocks[block_count++];
 }
 
-/* Bytes of a mapping. */
+/* Writes code into a mapping, without a block. */
 static void bytes(uint64_t addr, const char *code)
 {
 	uint8_t b[256];
@@ -169,7 +169,7 @@ static void test_a_known_word_of_memory_gives_the_next_address(void **state)
 	known(DATA, 0x123450);
 	walk(CODE, false);
 	assert_int_equal(last_address(), 0x123450);
-	walk_memory_forget(space, DATA + 3, 1);		/* one byte of it */
+	walk_memory_forget(space, DATA + 3, 1);		/* one of its bytes */
 	walk(CODE, false);
 	assert_int_equal(last_address(), ST_NOT_DONE);
 	end();
@@ -203,7 +203,7 @@ static void test_the_wrong_path_sees_its_own_stores_and_nobody_else_does(void **
 	assert_int_equal(last_address(), 0x22220);
 	assert_true(walk_memory_read(space, DATA, 8, &v));
 	assert_int_equal(v, 0x11110);
-	walk(0x2000, false);				/* nor the next walk */
+	walk(0x2000, false);				/* the next walk does not see the store, either */
 	assert_int_equal(last_address(), 0x11110);
 	end();
 }
@@ -222,7 +222,7 @@ static void test_a_store_of_an_unknown_value_makes_the_word_unknown(void **state
 	end();
 }
 
-/* What RAX is behind the code, seen as an address. */
+/* Checks the value of RAX after the code; the walk shows it as the address of a load. */
 static void leaves_rax(const char *code, uint64_t rax)
 {
 	char text[512];
@@ -309,7 +309,7 @@ static void test_an_idiom_knows_its_result_whatever_the_register(void **state)
 	end();
 }
 
-/* --- what executions tell --- */
+/* --- what the walker learns from executions --- */
 
 static void load_and_its_register(struct maker *m)
 {
@@ -343,7 +343,7 @@ static void test_what_a_store_took_out_is_known_if_its_register_was(void **state
 	begin(NULL);
 	struct iblock *b = block(0x5000, "48 89 0b", store_of_a_register);	/* mov [rbx], rcx */
 	known(DATA, 1);
-	walker_track(walker, b, (const uint64_t[]){ DATA }, 1);		/* no registers were told yet */
+	walker_track(walker, b, (const uint64_t[]){ DATA }, 1);		/* no registers are known yet */
 	assert_false(walk_memory_read(space, DATA, 8, &v));
 	walker_regs(walker, &regs);
 	walker_track(walker, b, (const uint64_t[]){ DATA }, 1);
@@ -373,7 +373,7 @@ static void test_a_store_that_is_not_followed_is_forgotten(void **state)
 	end();
 }
 
-/* --- where it goes, and where it ends --- */
+/* --- where a walk goes, and where it ends --- */
 
 static void ends_before(const char *code)
 {
@@ -477,12 +477,12 @@ static void test_a_walk_has_as_many_instructions_as_the_core_file_says(void **st
 	end();
 }
 
-/* The words of a walk of which the core runs `ran` (0: all of what it got), and is done with it. */
+/* Makes a walk and notes that the core ran `ran` words of it (0: all). Returns the number of words of the walk. */
 static unsigned paced(uint64_t from, unsigned ran)
 {
 	assert_true(walk(from, false) > 0);
 	const uint64_t number = *words >> SCRIPT_WALK;
-	const unsigned n = ((uint32_t)*words >> SCRIPT_INDEX) - 2;	/* less the first and the last */
+	const unsigned n = ((uint32_t)*words >> SCRIPT_INDEX) - 2;	/* without the first and the last */
 	assert_int_not_equal(number, 0);
 	walker_ran(walker)[number - 1] = (uint16_t)(ran && ran < n ? ran : n);
 	walker_made(walker, 1000);
@@ -500,7 +500,7 @@ static void test_a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
 	assert_true(whole > 1000);
 	const unsigned floor = paced(CODE, 20);
 	assert_true(floor >= 100 && floor < 300);
-	unsigned n = paced(CODE, 0), before;				/* it proves too short */
+	unsigned n = paced(CODE, 0), before;				/* the core runs all of it: it was too short */
 	assert_in_range(n, floor, floor + 3);
 	for (unsigned i = 0; i < 3 && n < whole; i++) {
 		before = n;
@@ -508,10 +508,10 @@ static void test_a_walk_goes_as_far_as_the_core_lately_got_there(void **state)
 		assert_true(n > 3 * before / 2 || n == whole);
 	}
 	assert_int_equal(n, whole);
-	for (unsigned i = 0; i < 100; i++)			/* one that was long is forgotten by and by */
+	for (unsigned i = 0; i < 100; i++)			/* a long walk is forgotten after a while */
 		n = paced(CODE, 150);
 	assert_in_range(n, 150, 300);
-	assert_int_equal(paced(CODE + 0x100, 10), whole);	/* of another place nothing is known */
+	assert_int_equal(paced(CODE + 0x100, 10), whole);	/* nothing is known of another address */
 	end();
 }
 
@@ -523,10 +523,10 @@ static void test_what_the_core_did_is_known_when_it_must_be_done(void **state)
 	walker_follow(walker, 5000);
 	const unsigned whole = paced(CODE, 20);
 	for (unsigned i = 0; i < 4; i++)
-		/* it was told, but 1000 to 4000 words behind the core may not have got there */
+		/* noted, but until 5000 words later the core may not have run it */
 		assert_int_equal(paced(CODE, 20), whole);
 	assert_true(paced(CODE, 20) < 300);
-	walker_follow(walker, 0);				/* it is not known when */
+	walker_follow(walker, 0);				/* without a distance nothing is learnt */
 	assert_true(walk(CODE, false) > 0);
 	assert_int_equal(*words >> SCRIPT_WALK, 0);
 	assert_int_equal(((uint32_t)*words >> SCRIPT_INDEX) - 2, whole);
@@ -563,7 +563,7 @@ static void test_the_same_walk_twice_is_the_same(void **state)
 
 static struct converge ahead;
 
-/* An execution of the block will come on the right path. */
+/* Announces an execution of the block on the right path. */
 static void comes(const struct iblock *b, const uint64_t *slots, uint32_t n)
 {
 	converge_read(&ahead, b, slots, n);
@@ -593,7 +593,7 @@ static void test_an_unknown_address_is_that_of_the_right_path(void **state)
 	walk(CODE, false);
 	assert_int_equal(last_address(), ST_NOT_DONE);
 	walker_converge(walker, true);
-	ahead.first = ahead.end;							/* they have run */
+	ahead.first = ahead.end;							/* the core has run them */
 	walk(CODE, false);
 	assert_int_equal(last_address(), ST_NOT_DONE);
 	end();
@@ -616,7 +616,7 @@ static void test_each_time_it_is_the_next_that_comes(void **state)
 	begin_ahead(NULL);
 	bytes(CODE, "48 f7 f1 | 48 8b 10 | eb fb");	/* div rcx; mov rdx, [rax]; jmp back to it */
 	struct iblock *b = block(CODE + 3, "48 8b 10", load_and_its_register);
-	for (unsigned n = 0; n < 3; n++) {	/* its second access is not made */
+	for (unsigned n = 0; n < 3; n++) {	/* the second execution makes no access */
 		static const uint64_t slots[3][2] = { { 0x4440 }, { ST_NOT_DONE }, { 0x6660 } };
 		comes(b, slots[n], 2);
 	}
@@ -629,7 +629,7 @@ static void test_each_time_it_is_the_next_that_comes(void **state)
 			seen++;
 		}
 	assert_true(seen > 3);
-	walk(CODE, false);								/* the next walk begins anew */
+	walk(CODE, false);								/* each walk begins at the first */
 	for (unsigned i = 0; walked[i].ip != CODE + 3; i++)
 		assert_true(walked[i + 1].addr == ST_NOT_DONE || walked[i + 1].addr == 0x4440);
 	end();
@@ -678,7 +678,8 @@ static void test_an_operand_of_another_segment_is_found_there(void **state)
 
 enum { RIGHT, WRONG_WAY = SCRIPT_MISPREDICTED, WRONG_TARGET = SCRIPT_MISPREDICTED | SCRIPT_WRONG_TARGET };
 
-/* The last branch of a walk of the code: what its word says of it beside its way, which is returned. */
+/* Walks the code and checks what the word of its last branch says about the outcome. Returns whether the branch was
+ * predicted taken. */
 static bool last_branch(const char *code, bool wanted, bool general, unsigned outcome)
 {
 	unsigned last = walked_count;
@@ -694,7 +695,7 @@ static bool last_branch(const char *code, bool wanted, bool general, unsigned ou
 	return walked[last].way & SCRIPT_TAKEN;
 }
 
-/* A conditional branch is taken: it was predicted wrong if it was predicted not to be. */
+/* Checks a conditional branch that is taken (or not, per `taken`): it is mispredicted if the prediction differs. */
 static void is_taken(const char *code, bool taken)
 {
 	for (unsigned general = 0; general < 2; general++) {
@@ -716,7 +717,7 @@ static void test_a_branch_was_predicted_wrong_if_its_condition_says_so(void **st
 	is_taken("48 85 c9 | 75 10", true);			/* test rcx, rcx; jnz */
 	is_taken("48 ff c9 | 75 10", true);			/* dec rcx; jnz */
 	is_taken("48 83 e9 04 | 90 | 74 10", true);		/* sub rcx, 4; nop; jz: not fused */
-	is_taken("74 10", true);				/* by the flags at the branch */
+	is_taken("74 10", true);				/* uses the flags at the branch */
 	is_taken("75 10", false);
 	is_taken("f6 c1 04 | 74 10", false);			/* test cl, 4 */
 }
@@ -747,7 +748,7 @@ static void test_an_indirect_branch_was_predicted_wrong_if_its_target_says_so(vo
 	regs.gpr[RAX] = 0x1020;
 	last_branch("ff e0", true, false, WRONG_TARGET);
 	assert_int_equal(walked[0].went, 0x1010);		/* fetch goes on as predicted */
-	last_branch("ff e0", false, false, RIGHT);		/* nobody wants to know */
+	last_branch("ff e0", false, false, RIGHT);		/* outcomes are not wanted */
 	last_branch("ff 23", true, false, RIGHT);		/* jmp [rbx]: unknown */
 	known(DATA, 0x1010);
 	last_branch("ff 23", true, false, RIGHT);
@@ -756,7 +757,7 @@ static void test_an_indirect_branch_was_predicted_wrong_if_its_target_says_so(vo
 	last_branch("ff 13", true, false, WRONG_TARGET);	/* call [rbx] */
 	end();
 	begin(NULL);
-	last_branch("ff e0", true, false, WRONG_TARGET);	/* fetch waits for it: nothing was predicted */
+	last_branch("ff e0", true, false, WRONG_TARGET);	/* without a prediction, fetch waits for it */
 	end();
 }
 
@@ -765,7 +766,7 @@ static void test_a_return_was_predicted_wrong_if_its_address_was_changed(void **
 	(void)state;
 	begin(NULL);
 	bytes(0x1010, "c3");
-	last_branch("e8 0b 00 00 00 | 90", true, false, RIGHT);	/* call 1010; there ret */
+	last_branch("e8 0b 00 00 00 | 90", true, false, RIGHT);	/* call 1010, where a RET is */
 	bytes(0x1010, "48 89 1c 24 | c3");			/* mov [rsp], rbx */
 	last_branch("e8 0b 00 00 00 | 90", true, false, WRONG_TARGET);
 	assert_int_equal(walked[walked_count - 1].ip, CODE + 5);

@@ -39,8 +39,8 @@ static struct iblock *block(uint64_t addr, const char *code, void (*slots)(struc
 	return maker_decode(&m, isa, 8);
 }
 
-/* A load of COLD, which takes 200 cycles, and a branch on it, which is
- * mispredicted: to WRONG, where the code lies. Behind it a store. */
+/* Sets up a load of COLD, which takes 200 cycles, and a branch on it, which is mispredicted to WRONG, where the code
+ * `wrong` lies. A store follows the branch. */
 static void begin(const char *setting, const char *wrong, bool walks)
 {
 	struct err err = { 0 };
@@ -90,7 +90,7 @@ static void run(struct iblock *k, uint64_t addr, uint64_t next)
 	core_run_script(b.c, script);
 }
 
-/* Once: the branch falls through although it was predicted taken. */
+/* Runs it once: the branch falls through although it is predicted taken. */
 static void miss(void)
 {
 	mock.bad_branch = BRANCH;
@@ -138,11 +138,11 @@ static void test_squashed_uops_are_issued_and_do_not_retire(void **state)
 		}
 		squashed++;
 		assert_false(retired(u));
-		assert_int_equal(u->retire, br->complete);	/* thrown away when the branch is resolved */
+		assert_int_equal(u->retire, br->complete);	/* squashed when the branch resolves */
 		assert_true(u->alloc < br->complete);
 		assert_true(u->alloc > br->alloc || (u->alloc == br->alloc));
 	}
-	assert_true(squashed > 50);		/* 200 cycles of them, until something is full */
+	assert_true(squashed > 50);		/* 200 cycles of them, unless a buffer is full */
 	assert_int_equal(out.violations, 0);
 	end();
 }
@@ -167,7 +167,8 @@ static void test_what_retires_is_the_same_with_and_without(void **state)
 	assert_int_equal(uops[0], uops[1]);
 	assert_int_equal(instructions[0], instructions[1]);
 	assert_int_equal(instructions[0], 50 * 5);
-	assert_int_equal(last[0], last[1]); /* this memory forgets, and the entries are free when the branch resolves */
+	/* the mock memory keeps nothing, and the entries are free when the branch resolves */
+	assert_int_equal(last[0], last[1]);
 }
 
 static void test_stores_of_the_wrong_path_are_never_written(void **state)
@@ -181,7 +182,7 @@ static void test_stores_of_the_wrong_path_are_never_written(void **state)
 		issued += out.uop[i].ip >= WRONG && (out.uop[i].is & SPMU_IS(STORE_ADDR)) != 0;
 	assert_true(issued > 20);
 	assert_int_equal(mock.stores, 1);
-	assert_true(mock.translations > 20);		/* they translate */
+	assert_true(mock.translations > 20);		/* their addresses are translated */
 	end();
 }
 
@@ -207,18 +208,18 @@ static void test_a_load_of_the_right_path_does_not_get_what_the_wrong_one_stored
 static void test_loads_of_the_wrong_path_go_to_memory_until_the_branch_resolves(void **state)
 {
 	(void)state;
-	/* mov rcx, [rdi]; mov rdx, [rbx+8], which misses; inc rax, twice;
-	 * mov rsi, [rax]: RAX is what the branch waits for */
+	/* mov rcx, [rdi]; mov rdx, [rbx+8], which misses; inc rax, twice; mov rsi, [rax]: the branch waits for RAX,
+	 * too */
 	begin(NULL, "48 8b 0f | 48 8b 53 08 | 48 ff c0 | 48 ff c0 | 48 8b 30", true);
 	miss();
 	core_flush(b.c, true);
-	assert_int_equal(mock.loads, 3);		/* the right path's, and two */
+	assert_int_equal(mock.loads, 3);		/* one of the right path and two */
 	const uint64_t resolved = branch_record()->complete;
 	for (unsigned i = 0; i < out.uops; i++)
 		if (out.uop[i].ip == WRONG)
 			assert_true(out.uop[i].dispatch < resolved);
 		else if (out.uop[i].ip == WRONG + 13)
-			assert_true(out.uop[i].dispatch > resolved);	/* never */
+			assert_true(out.uop[i].dispatch > resolved);	/* never dispatched */
 	end();
 }
 
@@ -293,7 +294,7 @@ static void test_the_same_run_twice_is_the_same(void **state)
 	}
 }
 
-/* A branch of the wrong path that the mock predicts not to be taken: test rdx, rdx; jz, RDX being 0. */
+/* The mock predicts a branch of the wrong path as not taken: test rdx, rdx; jz, with RDX 0. */
 static void test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_it(void **state)
 {
 	static struct seen first[2000];
@@ -309,14 +310,14 @@ static void test_what_a_branch_of_the_wrong_path_does_is_said_if_somebody_wants_
 		assert_true(!wanted || n == out.uops);
 		for (unsigned i = 0; wanted && i < n; i++) {
 			struct seen u = out.uop[i];
-			if (u.ip >= WRONG && u.is & SPMU_IS(COND)) {	/* RCX is 1, 2 ..: that one is taken, too */
+			if (u.ip >= WRONG && u.is & SPMU_IS(COND)) {	/* JNZ is taken, too: RCX is 1, 2, ... */
 				assert_int_equal(u.did & (SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) |
 					SPMU_DID(MISP_TARGET) | SPMU_DID(RETIRED)),
 				                 SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
 				u.did &= ~(SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED));
-				said += u.complete < u.retire;	/* executed before the branch before it resolves */
+				said += u.complete < u.retire;	/* executed before the older branch resolved */
 			}
-			assert_memory_equal(&u, &first[i], sizeof u);	/* and nothing else is different */
+			assert_memory_equal(&u, &first[i], sizeof u);	/* nothing else differs */
 		}
 		n = out.uops;
 		memcpy(first, out.uop, n * sizeof *first);

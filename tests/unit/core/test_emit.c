@@ -20,8 +20,8 @@ static struct spmu_record *sum(void *context, const struct spmu_batch *b)
 	return NULL;
 }
 
-/* A stall grows from cycle 100 to 200; another begins when so many other
- * records lie in the batch, with the watermark far on. */
+/* A stall grows from cycle 100 to 200. Another begins when the batch has `others` other records and the watermark is
+ * far ahead. Returns the stalled cycles in all records. */
 static uint64_t stalled_with(uint32_t others)
 {
 	struct emitter e = { .wanted = { ~UINT64_C(0), ~UINT64_C(0) }, .span = EMIT_SPAN, .emit = sum,

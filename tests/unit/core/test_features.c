@@ -44,7 +44,7 @@ static struct spmu_record *drop(void *context, const struct spmu_batch *b)
 	return NULL;
 }
 
-/* The machine can be built. */
+/* Checks that a machine with this configuration can be built. */
 static void assert_builds(const struct core_config *c, const char *what)
 {
 	struct machine *m = NULL;
@@ -167,7 +167,7 @@ static void test_registers_read_back_what_they_took(void **state)
 	}
 }
 
-/* Each bit of each register: either one of a feature's, or it is reserved. */
+/* Each bit of each register either belongs to a feature or is reserved. */
 static void test_reserved_bits_and_levels_that_a_preset_lacks_fault(void **state)
 {
 	static struct core_feature list[FEATURES_MAX];
@@ -187,7 +187,7 @@ static void test_reserved_bits_and_levels_that_a_preset_lacks_fault(void **state
 						there |= list[k].level[l].code == code;
 					fields |= code << list[k].low;
 					if (list[k].kind == FEATURE_POLICY && !there)
-						continue;	/* the preset's own by its own code */
+						continue;	/* the code of the preset's own policy */
 					assert_int_equal(core_features_write(&f, msr, code << list[k].low), there
 						? FEATURE_OK : FEATURE_GP);
 				}

@@ -28,7 +28,7 @@ struct rig {
 	unsigned blocks;
 	uint64_t did[64], is[64], port[256], signal[SPMU_SIG_COUNT], spent[SPMU_SIG_COUNT];
 	uint32_t random, msr;
-	uint64_t written;	/* of the last FEATURE_WRITE */
+	uint64_t written;	/* value of the last FEATURE_WRITE signal */
 };
 
 static struct spmu_record *tally(void *context, const struct spmu_batch *b)
@@ -56,8 +56,8 @@ static struct spmu_record *tally(void *context, const struct spmu_batch *b)
 
 /* ---- code ---- */
 
-/* A block at an address: hexadecimal instructions, L and S before one that loads or
- * stores 8 bytes; then, with `target`, J (jmp), C (jnz), K (call). */
+/* Makes a block at an address. text: instructions in hexadecimal, with L or S before one that loads or stores 8 bytes;
+ * J (jmp), C (jnz) or K (call) at the end makes a branch to `target`. */
 static struct iblock *block(struct rig *r, uint64_t addr, const char *text, uint64_t target)
 {
 	static struct {
@@ -132,7 +132,7 @@ static unsigned dice(struct rig *r)
 #define CODE 0x400000u
 #define LOADS8 "L488b03 L488b03 L488b03 L488b03 L488b03 L488b03 L488b03 L488b03"
 
-/* Loads of `bytes`, `stride` apart, in turn. */
+/* Loads over `bytes` of data, `stride` bytes apart, in order. */
 static void loads(struct rig *r, uint64_t bytes, uint64_t stride)
 {
 	struct iblock *b = block(r, CODE, LOADS8 " J", CODE);
@@ -155,12 +155,12 @@ static void pages_walked(struct rig *r)
 		loads(r, (r->preset.stlb_entries ? 3000 : 128) * 4160, 4160);
 }
 static void data_dense(struct rig *r) { loads(r, 3 * r->preset.l1d_size, 8); }
-/* More than fits, in no order. */
+/* Loads over `bytes` of data in random order. */
 static void shuffled(struct rig *r, uint64_t bytes)
 {
 	struct iblock *b = block(r, CODE, LOADS8 " J", CODE);
 	uint64_t slots[8];
-	loads(r, bytes, 64);	/* frames are given in the order of first touch */
+	loads(r, bytes, 64);	/* page frames are allocated in the order of first touch */
 	for (unsigned i = 0; i < 4000; i++) {
 		for (unsigned k = 0; k < 8; k++)
 			slots[k] = DATA + ((uint64_t)dice(r) << 16 | dice(r)) % (bytes / 64) * 64;
@@ -169,7 +169,7 @@ static void shuffled(struct rig *r, uint64_t bytes)
 }
 static void more_than_l2(struct rig *r) { shuffled(r, r->preset.l2_size + r->preset.l2_size / 4); }
 static void more_than_l3(struct rig *r) { shuffled(r, r->preset.l3_size + r->preset.l3_size / 4); }
-/* One after the other, with work between. */
+/* Loads of one line after the other, with additions that depend on them in between. */
 static void walked_l2(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "L488b1b 4801db 4801db 4801db 4801db 4801db 4801db J", CODE);
@@ -177,7 +177,7 @@ static void walked_l2(struct rig *r)
 		go(r, b, (const uint64_t[]){ DATA + at }, CODE);
 }
 
-/* Loads that miss, on pages in no order: many at once if the machine can. */
+/* Independent loads that miss, on random pages: as many overlap as the machine can have. */
 static void misses(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "L488b03 4801c8 4801c8 4801c8 L488b03 4801c8 4801c8 4801c8 J", CODE);
@@ -187,7 +187,7 @@ static void misses(struct rig *r)
 		go(r, b, slots, CODE);
 	}
 }
-/* Of few pages, to memory. */
+/* Loads that miss all caches, on few pages. */
 static void misses_near(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, LOADS8 " J", CODE);
@@ -199,7 +199,7 @@ static void misses_near(struct rig *r)
 		go(r, b, slots, CODE);
 	}
 }
-/* Misses with other work between them: they overlap as far as it fits. */
+/* Misses with other work between them: they overlap as far as the work fits into the buffers. */
 static void misses_between(struct rig *r, const char *text)
 {
 	struct iblock *b = block(r, CODE, text, CODE);
@@ -209,7 +209,7 @@ static void misses_between(struct rig *r, const char *text)
 }
 static void misses_aside(struct rig *r) { misses_between(r,
 	"L488b03 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 4801d9 J"); }
-/* Streams that end after a few lines, each on a page of its own. */
+/* Sequences of eight lines, each on a page of its own. */
 static void short_streams(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "L488b1b 4801db 4801db 4801db 4801db J", CODE);
@@ -230,14 +230,14 @@ static void stores_missing(struct rig *r)
 		go(r, b, slots, CODE);
 	}
 }
-/* Stores of a few pages, and loads of many. */
+/* Stores to a few pages. */
 static void store_pages(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "S488903 J", CODE);
 	for (int i = 0; i < 800; i++)
 		go(r, b, (const uint64_t[]){ DATA + (uint64_t)(i % 8) * 4096 }, CODE);
 }
-/* Non-temporal stores to four streams, a piece of a line in turn. */
+/* Non-temporal stores to four sequences in turn, a part of a line each time. */
 static void combined(struct rig *r)
 {
 	struct iblock *b = block(r, CODE, "S480fc303 S480fc303 S480fc303 S480fc303 J", CODE);
@@ -246,7 +246,7 @@ static void combined(struct rig *r)
 			DATA + 0x300000 + 8 * i }, CODE);
 }
 
-/* Jumps from one piece of code to the next, `stride` apart, and round again. */
+/* Jumps from one of n pieces of code to the next, `stride` bytes apart, `rounds` times round. */
 static void jumps(struct rig *r, unsigned n, uint64_t stride, const char *text, unsigned rounds)
 {
 	struct iblock *b[8192];
@@ -261,7 +261,7 @@ static void code_pages(struct rig *r) { jumps(r, r->preset.itlb_entries / 2, 409
 static void code_straight(struct rig *r) { jumps(r, 3000, 64, "4801c8 4801d9 4801ca J", 2); }
 #define CHAIN12 "480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 " \
 	"480fafc1"
-/* Lines of code that miss, and now and then a chain behind which they could be fetched meanwhile. */
+/* Lines of code that miss; every seventh has a long chain, during which the next lines could be fetched. */
 static void code_late(struct rig *r)
 {
 	struct iblock *b[1400];
@@ -284,7 +284,7 @@ static void loads_added(struct rig *r)
 }
 static void compares(struct rig *r) { jumps(r, 1, 64, "4801c8 4839d9 C", 1000); }
 
-/* Conditional branches whose outcome says `taken`. */
+/* n conditional branches at `places` addresses in turn; `taken` says the outcome of each. */
 static void branches(struct rig *r, unsigned places, unsigned n, bool (*taken)(struct rig *r, unsigned i))
 {
 	struct iblock *b[4096];
@@ -310,7 +310,7 @@ static void indirect(struct rig *r)
 	for (unsigned i = 0; i < 4000; i++)
 		go(r, b, NULL, CODE + 4096 + (i % 4 ^ i % 3) * 64);
 }
-/* Functions that are called from two places in turn. */
+/* A function that is called from two places in an irregular order. */
 static void calls(struct rig *r)
 {
 	struct iblock *from[2] = { block(r, CODE, "4801c8 K", CODE + 4096), block(r, CODE + 512, "4801c8 4801c8 K",
@@ -336,7 +336,7 @@ static void additions(struct rig *r) { repeat(r,
 	"4801c8 4801ca 4801cb 4801ce 4801cf 4901c8 4901c9 4901ca 4901cb 4901cc "
 	"4901cd 4901ce J", 800); }
 static void copies(struct rig *r) { repeat(r, "4889c1 4889c8 4889c1 4889c8 4889c1 4889c8 J", 800); }
-/* Chains that begin anew: they overlap as far as they fit. */
+/* Independent chains of multiplications: they overlap as far as they fit into the buffers. */
 static void chains(struct rig *r) { repeat(r, "31c0 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 480fafc1 J", 1500); }
 static void zeros(struct rig *r) { repeat(r, "480fafc1 31c0 480fafc1 31c0 480fafc1 31c0 480fafc1 31c0 J", 800); }
 static void sums(struct rig *r) { repeat(r, "4883c007 4883c007 4883c007 4883c007 4883c007 4883c007 J", 800); }
@@ -346,7 +346,7 @@ static void stacked(struct rig *r)
 	for (int i = 0; i < 1500; i++)
 		go(r, b, (const uint64_t[]){ DATA, DATA }, CODE);
 }
-/* A store whose address comes late, and loads from elsewhere, or (conflict) from it now and then. */
+/* A store whose address comes late, then a load from elsewhere; each `conflict`-th load is from the store's address. */
 static void behind_stores(struct rig *r, unsigned conflict)
 {
 	struct iblock *b = block(r, CODE, "L488b1b S488903 L488b0e 4801c8 J", CODE);
@@ -357,7 +357,7 @@ static void behind_stores(struct rig *r, unsigned conflict)
 }
 static void behind_unknown(struct rig *r) { behind_stores(r, 0); }
 static void behind_known(struct rig *r) { behind_stores(r, 3); }
-/* More lines of one set than it has ways, some more often than others. */
+/* Loads of more lines of one set than it has ways, some lines more often than others. */
 static void one_set(struct rig *r, uint64_t size, unsigned ways, unsigned n)
 {
 	struct iblock *b = block(r, CODE, "L488b03 J", CODE);
@@ -382,15 +382,15 @@ static void set_l1i(struct rig *r)
 /* ---- each feature ---- */
 
 enum of { CYCLES, DID, IS, SIGNAL, SPENT, PORT };
-enum then { MORE, LESS, NONE, OTHER, SAME /* nobody else can do it */ };
+enum then { MORE, LESS, NONE, OTHER, SAME /* no other port can do it */ };
 struct row {
-	const char *feature, *level;	/* NULL: the last */
-	const char *base;		/* fields set first, so that nothing else does the same */
+	const char *feature, *level;	/* level: NULL for the last */
+	const char *base;		/* fields set first, so that no other feature has the same effect */
 	void (*stream)(struct rig *r);
 	enum of of;
 	unsigned which;
 	enum then then;
-	const char *core;		/* of this one alone */
+	const char *core;		/* for this core alone; NULL: for all */
 };
 #define NO_DSB "dsb.sets=0 trace.sets=0"
 #define NO_PREFETCH "prefetch.l2_streamer=0 prefetch.l2_adjacent=0 prefetch.l1d_next_line=0 prefetch.l1d_ip=0"
@@ -458,7 +458,7 @@ static const struct row rows[] = {
 	{ "disambiguation", "wait", "", behind_unknown, DID, SPMU_DID_WAIT_STORE_ADDR, MORE, NULL },
 #define ALU(n) { "ports." #n, NULL, "", additions, PORT, n, NONE, NULL }
 	ALU(0), ALU(1), ALU(5), ALU(10),
-	{ "ports.6", NULL, "", additions, PORT, 6, LESS, NULL },	/* taken branches have no other */
+	{ "ports.6", NULL, "", additions, PORT, 6, LESS, NULL },	/* taken branches keep using it */
 #define LOAD(n) { "ports." #n, NULL, NO_PREFETCH, data_l1, PORT, n, NONE, NULL }
 	LOAD(2), LOAD(3), LOAD(11),
 #define STORE(n) { "ports." #n, NULL, "", store_pages, PORT, n, NONE, NULL }
@@ -468,8 +468,8 @@ static const struct row rows[] = {
 	{ "disambiguation", "pass", "", behind_known, DID, SPMU_DID_CLEAR_MEMORY_ORDER, MORE, NULL },
 };
 enum { ROWS = sizeof rows / sizeof *rows };
-/* Of several hardware threads: tests/unit/core/test_core_smt.c has their fields; of the
- * wrong path, which this stream has none of: tests/system/model/wrong-path.sh. */
+/* Features tested elsewhere: those of several hardware threads in tests/unit/core/test_core_smt.c; those of the wrong
+ * path, which these streams do not have, in tests/system/model/wrong-path.sh. */
 static const char *const elsewhere[] = { "smt.idq", "smt.rob", "smt.load_buffer", "smt.store_buffer",
 	"wrong_path.walks", "wrong_path.tlb",
 	"wrong_path.converge" };
@@ -495,7 +495,7 @@ static uint64_t count(struct rig *r, const struct row *row)
 	       row->of == PORT ? r->port[row->which] : row->of == SIGNAL ? r->signal[row->which] : r->spent[row->which];
 }
 
-/* WRMSR of the one field. */
+/* Writes one field of the feature's register, as WRMSR would. */
 static void write_field(struct rig *r, const struct core_feature *f, uint32_t code)
 {
 	struct isa_options o;
@@ -512,7 +512,7 @@ static void write_field(struct rig *r, const struct core_feature *f, uint32_t co
 	r->signal[SPMU_SIG_FEATURE_WRITE] = 0;
 	core_note_write(r->c, f->msr, value);
 	core_flush(r->c, false);
-	assert_int_equal(r->signal[SPMU_SIG_FEATURE_WRITE], 1);	/* the records have it */
+	assert_int_equal(r->signal[SPMU_SIG_FEATURE_WRITE], 1);	/* a record says so */
 	assert_int_equal(r->msr, f->msr);
 	assert_int_equal(r->written, value);
 }
@@ -538,7 +538,7 @@ static bool moved(enum then then, uint64_t was, uint64_t is)
 	}
 }
 
-/* Runs a row on a core; false: the core lacks the feature. */
+/* Runs a row on a core. Returns false if the core lacks the feature. */
 static bool check(const char *name, const struct row *row, unsigned *wrong)
 {
 	static struct rig rig;
@@ -553,7 +553,7 @@ static bool check(const char *name, const struct row *row, unsigned *wrong)
 	r->preset.wrong_path = 0;
 	set_fields(&r->preset, row->base);
 	if (core_feature_find(&r->preset, row->feature, &f, &err))
-		return false;		/* what stands in for others is not there: nothing is left of it */
+		return false;		/* with the base fields the core has no such feature any more */
 	core_features_init(&r->registers, &r->preset);
 	snprintf(uops, sizeof uops, "%s/uops/%.63s.tsv", data_dir(), r->preset.uops);
 	if (isa_create(&r->isa, uops, &err) || machine_create(&r->m, &r->preset, &err) || core_create(&r->c, r->m,
@@ -583,7 +583,7 @@ static bool check(const char *name, const struct row *row, unsigned *wrong)
 	return true;
 }
 
-/* On every core that has it, and each core's features all of them. */
+/* Checks all features of a core. */
 static void all_features_of(const char *name)
 {
 	static struct core_feature f[FEATURES_MAX];

@@ -70,7 +70,8 @@ static int metric_line(struct spmu_model *m, char *s, char *text, size_t bytes)
 		s[n] = 0;
 	enum pmu_metric which = pmu_metric_find(s);
 	if (m->family != &pmu_arch || which == PMU_METRICS || m->metric[which].terms)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@metric '%.40s': unknown, or twice", s);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@metric '%.40s' is unknown for this family, or appears twice", s);
 	int error = pmu_expr_parse(m, &m->metric[which], expr, why, sizeof why);
 	return error ? pmu_text_problem(text, bytes, error, "@metric %s: %s", s, why) : SPMU_OK;
 }
@@ -89,13 +90,13 @@ static int cpuid_line(struct spmu_model *m, char *const v[4], char *text, size_t
 	m->fixed = x[3] & 0x1f;
 	m->any_thread = m->version >= 3 && !(m->version >= 5 && x[3] >> 15 & 1);
 	if (!m->version || m->version > 5)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@cpuid_0a: version %u; 1 to 5 are modelled",
-			m->version);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@cpuid_0a: version %u is not modelled; versions 1 to 5 are", m->version);
 	if (m->version < 2)
 		m->fixed = 0;
 	if (!m->gp || m->gp > PMU_MAX_GP || !m->fixed != (m->version < 2) || m->fixed > PMU_MAX_FIXED)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
-			"@cpuid_0a: 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
+			"@cpuid_0a needs 1 to %d general-purpose and (from version 2 on) 1 to %d fixed counters",
 			PMU_MAX_GP, PMU_MAX_FIXED);
 	if (m->version == 5 && x[2] & ~((UINT64_C(1) << m->fixed) - 1))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
@@ -116,13 +117,13 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		static const struct pmu_family *const all[] = { &pmu_arch, &pmu_p5, &pmu_p6, &pmu_netburst };
 		bit = SEEN_FAMILY;
 		if (*seen & ~bit)
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family comes first");
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family must be the first line");
 		for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
 			if (!strcmp(v[0], all[i]->name))
 				m->family = all[i];
 		if (!(*seen & bit) && m->family == &pmu_arch && strcmp(v[0], "arch"))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': arch, p5, p6 or netburst",
-				v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"unknown @family '%.40s'; it must be arch, p5, p6 or netburst", v[0]);
 	} else if (!strcmp(key, "@cpuid_0a") && n == 4 && m->family == &pmu_arch) {
 		bit = SEEN_CPUID;
 		int error = cpuid_line(m, v, text, bytes);
@@ -132,11 +133,9 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		bit = SEEN_CAPABILITIES;
 		if (!pmu_text_number(v[0], 16, UINT64_MAX, &m->capabilities) || !pmu_ds_capable(m->capabilities))
 			return pmu_text_problem(text, bytes, SPMU_EINPUT,
-				"@perf_capabilities '%s': modelled are LBR_FMT 0 to 5 and 3F, PEBS_TRAP, "
-				"PEBS_ARCH_REGS, "
-				"PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with PEBS_REC_FMT 4 and 5), "
-				"PERF_METRICS, PEBS_OUTPUT_PT",
-				v[0]);
+				"@perf_capabilities '%s' is not modelled; modelled are LBR_FMT 0 to 5 and 3F, "
+				"PEBS_TRAP, PEBS_ARCH_REGS, PEBS_REC_FMT 0 to 5, FW_WRITE, PEBS_BASELINE (with "
+				"PEBS_REC_FMT 4 and 5), PERF_METRICS, PEBS_OUTPUT_PT", v[0]);
 	} else if (!strcmp(key, "@features") && n && n < 5) {
 		bit = SEEN_FEATURES;
 		for (unsigned i = 0; i < n; i++) {
@@ -155,7 +154,7 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 					one = known[k].bit;
 			if (!one || m->features & one)
 				return pmu_text_problem(text, bytes, SPMU_EINPUT,
-					"@features '%.40s': this family has no such, or twice", v[i]);
+					"@features '%.40s' is unknown for this family, or appears twice", v[i]);
 			m->features |= one;
 		}
 	} else if ((!strcmp(key, "@model") || !strcmp(key, "@threads")) && n == 1 && m->family == &pmu_netburst) {
@@ -163,7 +162,7 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 		bit = threads ? SEEN_THREADS : SEEN_MODEL;
 		if (!pmu_text_number(v[0], 10, threads ? 2 : 6, &x[0]) || (threads && !x[0]))
 			return pmu_text_problem(text, bytes, SPMU_EINPUT,
-				threads ? "@threads '%.40s': 1 or 2" : "@model '%.40s': 0 to 6", v[0]);
+				threads ? "@threads '%.40s' must be 1 or 2" : "@model '%.40s' must be 0 to 6", v[0]);
 		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
 	} else if (!strcmp(key, "@core") && n == 1) {
 		bit = SEEN_CORE;
@@ -174,7 +173,7 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 	} else if (!strcmp(key, "@slots") && n == 1) {
 		bit = SEEN_SLOTS;
 		if (!pmu_text_number(v[0], 10, 64, &x[0]) || !x[0])
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@slots '%s': 1 to 64", v[0]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@slots '%s' must be 1 to 64", v[0]);
 		m->slots = (unsigned)x[0];
 	} else if (!strcmp(key, "@tsc") && n == 1) {
 		bit = SEEN_TSC;
@@ -183,7 +182,8 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 			*den++ = 0;
 		if (!den || !pmu_text_number(v[0], 10, 100000, &x[0]) || !pmu_text_number(den, 10, 100000, &x[1]) ||
 			!x[0] || !x[1])
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@tsc: NUM/DEN, each 1 to 100000");
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"@tsc must be NUM/DEN, each from 1 to 100000");
 		m->tsc_num = (unsigned)x[0];
 		m->tsc_den = (unsigned)x[1];
 	} else {
@@ -191,7 +191,7 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 			"unknown shape line '%.40s', or the wrong number of values", key);
 	}
 	if (*seen & bit)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%.40s twice", key);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%.40s appears twice", key);
 	*seen |= bit;
 	return SPMU_OK;
 }
@@ -301,7 +301,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		col[i] = line;
 		char *tab = line ? strchr(line, '\t') : NULL;
 		if (!line || (i + 1 < COLUMNS && !tab) || (i + 1 == COLUMNS && tab))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "an event line has %d columns", COLUMNS);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"an event line must have %d columns", COLUMNS);
 		if (tab)
 			*tab++ = 0;
 		line = tab;
@@ -313,7 +314,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 			return pmu_text_problem(text, bytes, SPMU_EINPUT, "bad character in name '%s'", col[NAME]);
 	if (!*col[NAME] || spmu_model_find(m, col[NAME]))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
-			*col[NAME] ? "event %s twice" : "event without a name%s", col[NAME]);
+			*col[NAME] ? "event %s appears twice" : "an event has no name%s", col[NAME]);
 	e->name = col[NAME];
 	e->fixed = -1;
 	e->upstream = nothing;
@@ -325,24 +326,25 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad umask '%s'", e->name, col[UMASK]);
 	e->umask = (uint16_t)v;
 	if (!row_mods(e, col[MODS], netburst))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: mods are %s", e->name,
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad mods; they are %s", e->name,
 			netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
 	if (e->any && !m->any_thread)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: this PMU has no AnyThread", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"%s: mod 't' needs AnyThread, which this PMU does not have", e->name);
 	if (!row_flags(m, e, col[FLAGS]))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad flags", e->name);
 	if (*col[COUNTERS] && !row_counters(m, e, col[COUNTERS]))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad counters", e->name);
 	if (!e->pmc_mask != !!(e->flags & SPMU_EVENT_FIXED_ONLY))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: counters and fixed-only contradict each other",
-			e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"%s: counters must be empty with the flag fixed-only, and only with it", e->name);
 	e->perf_alias = col[ALIAS];
 	e->help = col[HELP];
 	e->not_modelled = col[WHY];
 	if (!*e->help)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: no help", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: the column help is empty", e->name);
 	if (!*col[COUNT] == !*e->not_modelled)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: either `count` or `not_modelled`", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: give either `count` or `not_modelled`", e->name);
 	if (*e->not_modelled) {
 		e->flags |= SPMU_EVENT_NOT_MODELLED;
 		return SPMU_OK;
@@ -354,7 +356,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	for (unsigned i = 0; i < row->expr.terms; i++)
 		row->weighted |= row->expr.term[i].conds && row->expr.term[i].num != 1;
 	if (row->weighted && !e->cmask)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: weighted cycles() need a CMASK", e->name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: cycles() with a weight needs a CMASK", e->name);
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *o = &m->row[i];
 		if (m->family == &pmu_p5 && !(o->public.pmc_mask & e->pmc_mask))
@@ -362,7 +364,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		if (o->expr.terms && o->public.event == e->event && o->public.umask == e->umask &&
 			o->public.escr[0] == e->escr[0] && memcmp(&o->expr, &row->expr, sizeof row->expr))
 			return pmu_text_problem(text, bytes, SPMU_EINPUT,
-				"%s: another `count` than %s of the same event and umask", e->name, o->public.name);
+				"%s: its `count` differs from that of %s, which has the same event and umask", e->name,
+				o->public.name);
 	}
 	return SPMU_OK;
 }
@@ -378,7 +381,8 @@ static bool shape_known(const struct spmu_model *m, unsigned seen)
 static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 {
 	if (!shape_known(m, seen))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "shape lines missing: %s@slots, @tsc",
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"shape lines are missing; the table needs %s@slots, @tsc",
 			m->family == &pmu_arch               ? "@cpuid_0a, @perf_capabilities, "
 				: m->family == &pmu_netburst ? "@model, @threads, "
 				: "");
@@ -388,7 +392,8 @@ static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 			const struct pmu_row **f = &m->fixed_row[r->public.fixed];
 			if (*f && memcmp(&(*f)->expr, &r->expr, sizeof r->expr))
 				return pmu_text_problem(text, bytes, SPMU_EINPUT,
-					"%s and %s: one fixed counter, two counts", r->public.name, (*f)->public.name);
+					"%s and %s have one fixed counter but different counts", r->public.name,
+					(*f)->public.name);
 			*f = r;
 		}
 	}
@@ -397,10 +402,10 @@ static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 		cycles |= m->source[i].is_signal && m->source[i].signal == SPMU_SIG_CYCLES &&
 			m->source[i].form == FORM_VALUE;
 	if (!cycles)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES)");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event counts sig(CYCLES); one must");
 	for (unsigned i = 0; i < m->fixed; i++)
 		if (!m->fixed_row[i])
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event for fixed counter %u", i);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "no event counts on fixed counter %u", i);
 	return SPMU_OK;
 }
 
@@ -419,7 +424,7 @@ static int parse(struct spmu_model *m, const char *path, char *text, size_t byte
 			continue;
 		if (*line == '@')
 			error = m->rows
-				? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "shape lines come before events")
+				? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "shape lines must come before events")
 				: shape(m, line, &seen, why, sizeof why);
 		else if (!shape_known(m, seen))
 			error = finish(m, seen, why, sizeof why);
@@ -452,8 +457,8 @@ static int read_file(struct spmu_model *m, const char *path, char *text, size_t 
 			continue;
 		char *larger = room < TABLE_BYTES_MAX ? realloc(m->text, 2 * room + 1) : NULL;
 		if (!larger) {
-			error = pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: larger than an event table can be",
-				path);
+			error = pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"%s is too large for an event table, or memory is short", path);
 			break;
 		}
 		m->text = larger;
@@ -468,7 +473,7 @@ static int read_file(struct spmu_model *m, const char *path, char *text, size_t 
 		return error;
 	m->text[n] = 0;
 	if (strlen(m->text) != n)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: not text", path);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s holds a NUL byte: it is not text", path);
 	return SPMU_OK;
 }
 
@@ -638,7 +643,7 @@ const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event
 	if (event->extra_msr == MSR_PEBS_FRONTEND && !pmu_frontend_known(m->capabilities >> 8 & 15, value))
 		return "the model has no such front-end event (bits 7:0)";
 	if (event->extra_msr == MSR_IA32_PEBS_ENABLE && value != event->extra)
-		return "the event has one value there";
+		return "this event takes only one value there";
 	return NULL;
 }
 

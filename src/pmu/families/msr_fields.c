@@ -26,31 +26,32 @@ typedef struct spmu_field_value value;
 LAYOUT(msr_gp_counter, F(MSR_TO_WIDTH, 0, "COUNT", "events so far; overflow is the step from all ones to 0"));
 LAYOUT(msr_fixed_counter, F(MSR_TO_FIXED_WIDTH, 0, "COUNT", "events so far; overflow is the step from all ones to 0"));
 LAYOUT(msr_counter40, F(39, 0, "COUNT", "events so far; overflow is the step from all ones to 0"));
-LAYOUT(msr_reload, F(MSR_TO_WIDTH, 0, "RELOAD", "goes into the counter when its PEBS record has been written"));
+LAYOUT(msr_reload, F(MSR_TO_WIDTH, 0, "RELOAD", "loaded into the counter after its PEBS record is written"));
 LAYOUT(msr_fixed_reload,
-	F(MSR_TO_FIXED_WIDTH, 0, "RELOAD", "goes into the counter when its PEBS record has been written"));
+	F(MSR_TO_FIXED_WIDTH, 0, "RELOAD", "loaded into the counter after its PEBS record is written"));
 
 /* ---- event selects -------------------------------------------------------------------------------------------- */
 
-#define EVTSEL_CMASK F(31, 24, "CMASK", "not 0: count cycles with at least so many events, one each"), \
-	F(23, 23, "INV", "turn the comparison of CMASK around: cycles with fewer events")
-#define EVTSEL_EN F(22, 22, "EN", "the counter counts (from version 2 on: if IA32_PERF_GLOBAL_CTRL lets it)")
+#define EVTSEL_CMASK F(31, 24, "CMASK", "not 0: count 1 for each cycle with at least this many events"), \
+	F(23, 23, "INV", "invert the comparison of CMASK: count cycles with fewer events")
+#define EVTSEL_EN F(22, 22, "EN", "the counter counts (from version 2 on: if IA32_PERF_GLOBAL_CTRL enables it, too)")
 #define EVTSEL_LOW F(20, 20, "INT", "interrupt through the local APIC's performance entry on overflow"), \
-	F(19, 19, "PC", "pin control; there is no pin: kept, without effect"), \
+	F(19, 19, "PC", "pin control; no pin is modelled: the bit has no effect"), \
 	F(18, 18, "E", "edge detect: count the cycles in which the condition becomes true"), \
 	F(17, 17, "OS", "count at privilege level 0"), \
 	F(16, 16, "USR", "count at privilege levels 1, 2 and 3"), \
-	F(15, 8, "UMASK", "unit mask: which of the events of that select"), \
-	F(7, 0, "EVENT SELECT", "which of the core's events")
+	F(15, 8, "UMASK", "unit mask: which variants of the selected event"), \
+	F(7, 0, "EVENT SELECT", "which event is counted")
 
 LAYOUT(msr_evtsel,
 	F(34, 34, "ADAPTIVE_RECORD",
-		"PEBS records hold the groups that MSR_PEBS_DATA_CFG names, not the basic one alone", .when = ADAPTIVE),
-	F(33, 33, "IN_TXCP", "leave out what aborted transactions did; there are none here", .when = IN_TXCP),
-	F(32, 32, "IN_TX", "count in transactional regions only; there are none here, so nothing is counted",
+		"PEBS records hold the groups that MSR_PEBS_DATA_CFG selects besides the basic one", .when = ADAPTIVE),
+	F(33, 33, "IN_TXCP", "leave out events of aborted transactions; no transaction ever runs here",
+		.when = IN_TXCP),
+	F(32, 32, "IN_TX", "count only inside transactions; none ever runs here, so nothing is counted",
 		.when = IN_TX),
 	EVTSEL_CMASK, EVTSEL_EN,
-	F(21, 21, "ANY", "AnyThread: count the other hardware threads of the core, too", .when = ANY_THREAD),
+	F(21, 21, "ANY", "AnyThread: count events of the core's other hardware threads, too", .when = ANY_THREAD),
 	EVTSEL_LOW);
 LAYOUT(msr_p6_evtsel0, EVTSEL_CMASK, F(22, 22, "EN", "both counters count"), EVTSEL_LOW);
 LAYOUT(msr_p6_evtsel1, EVTSEL_CMASK, EVTSEL_LOW);
@@ -66,10 +67,10 @@ static const value control_codes[] = {
 	{ 7, "clocks at any CPL in which the event is under way" },
 };
 LAYOUT(msr_cesr,
-	F(25, 25, "PC1", "pin PM1/BP1 follows overflows of CTR1, not its increments; there is no pin: kept"),
+	F(25, 25, "PC1", "pin PM1/BP1 follows overflows of CTR1, not its increments; no pin is modelled: no effect"),
 	F(24, 22, "CC1", "counter control of CTR1", VALUES(control_codes)),
 	F(21, 16, "ES1", "event select of CTR1"),
-	F(9, 9, "PC0", "pin PM0/BP0 follows overflows of CTR0, not its increments; there is no pin: kept"),
+	F(9, 9, "PC0", "pin PM0/BP0 follows overflows of CTR0, not its increments; no pin is modelled: no effect"),
 	F(8, 6, "CC0", "counter control of CTR0", VALUES(control_codes)),
 	F(5, 0, "ES0", "event select of CTR0"));
 
@@ -82,19 +83,18 @@ LAYOUT(msr_fixed_ctrl,
 	F(3, 3, "PMI%u", "interrupt when fixed counter %u overflows", .each = EACH_FIXED, .step = 4),
 	F(2, 2, "ANY%u", "AnyThread: fixed counter %u counts the core's other hardware threads, too",
 		.each = EACH_FIXED, .step = 4, .when = ANY_THREAD),
-	F(1, 0, "ENABLE%u", "where fixed counter %u counts", VALUES(rings), .each = EACH_FIXED, .step = 4));
+	F(1, 0, "ENABLE%u", "rings in which fixed counter %u counts", VALUES(rings), .each = EACH_FIXED, .step = 4));
 LAYOUT(msr_global_ctrl, F(48, 48, "EN_PERF_METRICS", "MSR_PERF_METRICS is kept up to date", .when = METRICS),
-	F(32, 32, "EN_FIXED_CTR%u", "fixed counter %u counts, if IA32_FIXED_CTR_CTRL lets it", .each = EACH_FIXED,
-		.step = 1),
-	F(0, 0, "EN_PMC%u", "counter %u counts, if its IA32_PERFEVTSELx lets it", .each = EACH_GP, .step = 1));
-LAYOUT(msr_global_status, F(63, 63, "CondChgd", "something else about the PMU has changed"),
+	F(32, 32, "EN_FIXED_CTR%u", "fixed counter %u counts, if IA32_FIXED_CTR_CTRL enables it, too",
+		.each = EACH_FIXED, .step = 1),
+	F(0, 0, "EN_PMC%u", "counter %u counts, if its IA32_PERFEVTSELx enables it, too", .each = EACH_GP, .step = 1));
+LAYOUT(msr_global_status, F(63, 63, "CondChgd", "some other state of the PMU has changed"),
 	F(62, 62, "OvfDSBuffer", "the DS area's PEBS buffer has reached its interrupt threshold"),
 	F(61, 61, "Ovf_Uncore", "an uncore counter has overflowed", .when = FROM_V3),
-	F(60, 60, "ASCI", "counts hold something of a secure enclave's running", .when = FROM_V4),
-	F(59, 59, "CTR_Frz", "counters stand still since a PMI (DEBUGCTL.FREEZE_PERFMON_ON_PMI), until it is cleared",
+	F(60, 60, "ASCI", "counts may include what ran inside a secure enclave", .when = FROM_V4),
+	F(59, 59, "CTR_Frz", "a PMI has frozen the counters (DEBUGCTL.FREEZE_PERFMON_ON_PMI); clear it to go on",
 		.when = FROM_V4),
-	F(58, 58, "LBR_Frz",
-		"the LBR stack stands still since a PMI (DEBUGCTL.FREEZE_LBRS_ON_PMI), until it is cleared",
+	F(58, 58, "LBR_Frz", "a PMI has frozen the LBR stack (DEBUGCTL.FREEZE_LBRS_ON_PMI); clear it to go on",
 		.when = FROM_V4),
 	F(55, 55, "Trace_ToPA_PMI", "an output region of the processor trace is full", .when = FROM_V4),
 	F(48, 48, "Ovf_PERF_METRICS", "a field of MSR_PERF_METRICS has overflowed", .when = METRICS),
@@ -105,8 +105,8 @@ LAYOUT(msr_global_clear,
 	F(62, 62, "Clr_OvfDSBuffer", "1: clear OvfDSBuffer"),
 	F(61, 61, "Clr_Ovf_Uncore", "1: clear Ovf_Uncore", .when = FROM_V3),
 	F(60, 60, "Clr_ASCI", "1: clear ASCI", .when = FROM_V4),
-	F(59, 59, "Clr_CTR_Frz", "1: clear CTR_Frz: counters go on", .when = FROM_V4),
-	F(58, 58, "Clr_LBR_Frz", "1: clear LBR_Frz: the LBR stack goes on", .when = FROM_V4),
+	F(59, 59, "Clr_CTR_Frz", "1: clear CTR_Frz; the counters count again", .when = FROM_V4),
+	F(58, 58, "Clr_LBR_Frz", "1: clear LBR_Frz; the LBR stack records again", .when = FROM_V4),
 	F(55, 55, "Clr_Trace_ToPA_PMI", "1: clear Trace_ToPA_PMI", .when = FROM_V4),
 	F(48, 48, "Clr_Ovf_PERF_METRICS", "1: clear Ovf_PERF_METRICS", .when = METRICS),
 	F(32, 32, "Clr_Ovf_FIXED_CTR%u", "1: clear the overflow of fixed counter %u", .each = EACH_FIXED, .step = 1),
@@ -115,8 +115,8 @@ LAYOUT(msr_global_set,
 	F(62, 62, "Set_OvfDSBuffer", "1: set OvfDSBuffer"),
 	F(61, 61, "Set_Ovf_Uncore", "1: set Ovf_Uncore"),
 	F(60, 60, "Set_ASCI", "1: set ASCI"),
-	F(59, 59, "Set_CTR_Frz", "1: set CTR_Frz: counters stand still"),
-	F(58, 58, "Set_LBR_Frz", "1: set LBR_Frz: the LBR stack stands still"),
+	F(59, 59, "Set_CTR_Frz", "1: set CTR_Frz; the counters freeze"),
+	F(58, 58, "Set_LBR_Frz", "1: set LBR_Frz; the LBR stack freezes"),
 	F(55, 55, "Set_Trace_ToPA_PMI", "1: set Trace_ToPA_PMI"),
 	F(48, 48, "Set_Ovf_PERF_METRICS", "1: set Ovf_PERF_METRICS", .when = METRICS),
 	F(32, 32, "Set_Ovf_FIXED_CTR%u", "1: set the overflow of fixed counter %u", .each = EACH_FIXED, .step = 1),
@@ -130,39 +130,39 @@ static const value lbr_formats[] = {
 	{ 0, "32-bit addresses" },
 	{ 1, "64-bit linear addresses" },
 	{ 2, "64-bit effective addresses" },
-	{ 3, "the same, FROM[63] mispredicted" },
-	{ 4, "the same, FROM[62:61] TSX flags" },
+	{ 3, "as format 2; FROM[63] set: mispredicted" },
+	{ 4, "as format 3; FROM[62:61]: TSX flags" },
 	{ 5, "flags and cycles in MSR_LBR_INFO_x" },
 	{ 0x3f, "architectural last branch records" },
 };
 static const value pebs_formats[] = {
 	{ 0, "general registers (Core 2)" },
-	{ 1, "and data address, source, latency (Nehalem)" },
-	{ 2, "and EventingIP, TSX (Haswell)" },
-	{ 3, "and time stamp (Skylake)" },
+	{ 1, "format 0 and data address, source, latency (Nehalem)" },
+	{ 2, "format 1 and EventingIP, TSX information (Haswell)" },
+	{ 3, "format 2 and time stamp (Skylake)" },
 	{ 4, "adaptive (Ice Lake)" },
-	{ 5, "adaptive, counter resets at 140H for fixed counters (Golden Cove)" },
+	{ 5, "adaptive; reset values of fixed counters at 140H of the DS area (Golden Cove)" },
 };
 LAYOUT(msr_capabilities,
 	F(16, 16, "PEBS_OUTPUT_PT_AVAIL", "PEBS records can go into the processor trace; MSR_RELOAD_x exist"),
 	F(15, 15, "PERF_METRICS_AVAILABLE", "MSR_PERF_METRICS exists"),
 	F(14, 14, "PEBS_BASELINE", "adaptive PEBS on all counters, and on events that are not precise"),
-	F(13, 13, "FW_WRITE", "IA32_A_PMCx take writes of a counter's full width"),
+	F(13, 13, "FW_WRITE", "IA32_A_PMCx exist, which take values of a counter's full width"),
 	F(12, 12, "SMM_FREEZE", "DEBUGCTL can freeze counters in system management mode"),
 	F(11, 8, "PEBS_REC_FMT", "format of PEBS records", VALUES(pebs_formats)),
-	F(7, 7, "PEBS_ARCH_REGS", "records hold the architectural state, no pieces of it"),
-	F(6, 6, "PEBS_TRAP", "records hold the state behind the instruction, not before it"),
+	F(7, 7, "PEBS_ARCH_REGS", "records hold the complete architectural state"),
+	F(6, 6, "PEBS_TRAP", "records hold the state after the instruction, not before it"),
 	F(5, 0, "LBR_FMT", "format of last branch records", VALUES(lbr_formats)));
 
-LAYOUT(msr_metrics, F(63, 56, "Memory_Bound", "share of SLOTS, of 255: waiting for memory; part of BE_Bound"),
-	F(55, 48, "Fetch_Latency", "share of SLOTS, of 255: the front end delivers nothing; part of FE_Bound"),
+LAYOUT(msr_metrics, F(63, 56, "Memory_Bound", "share of SLOTS in 1/255: waiting for memory; part of BE_Bound"),
+	F(55, 48, "Fetch_Latency", "share of SLOTS in 1/255: the front end delivers nothing; part of FE_Bound"),
 	F(47, 40, "Branch_Mispredict",
-		"share of SLOTS, of 255: lost to mispredicted branches; part of Bad_Speculation"),
-	F(39, 32, "Heavy_Operations", "share of SLOTS, of 255: instructions of several uops; part of Retiring"),
-	F(31, 24, "BE_Bound", "share of SLOTS, of 255: the back end takes no uops"),
-	F(23, 16, "FE_Bound", "share of SLOTS, of 255: the front end delivers too few uops"),
-	F(15, 8, "Bad_Speculation", "share of SLOTS, of 255: work thrown away"),
-	F(7, 0, "Retiring", "share of SLOTS, of 255: uops that retire"));
+		"share of SLOTS in 1/255: lost to mispredicted branches; part of Bad_Speculation"),
+	F(39, 32, "Heavy_Operations", "share of SLOTS in 1/255: instructions of several uops; part of Retiring"),
+	F(31, 24, "BE_Bound", "share of SLOTS in 1/255: the back end takes no uops"),
+	F(23, 16, "FE_Bound", "share of SLOTS in 1/255: the front end delivers too few uops"),
+	F(15, 8, "Bad_Speculation", "share of SLOTS in 1/255: work thrown away"),
+	F(7, 0, "Retiring", "share of SLOTS in 1/255: uops that retire"));
 
 /* ---- DEBUGCTL ------------------------------------------------------------------------------------------------- */
 
@@ -170,14 +170,13 @@ LAYOUT(msr_metrics, F(63, 56, "Memory_Bound", "share of SLOTS, of 255: waiting f
 	F(1, 1, "BTF", "single-step on branches; no effect on the PMU"), \
 		F(0, 0, "LBR", "record taken branches in the LBR stack")
 LAYOUT(msr_debugctl,
-	F(12, 12, "FREEZE_PERFMON_ON_PMI", "counters stand still from the overflow that raises a PMI on",
-		.when = FROM_V2),
-	F(11, 11, "FREEZE_LBRS_ON_PMI", "the LBR stack stands still from the overflow that raises a PMI on",
-		.when = FROM_V2),
+	F(12, 12, "FREEZE_PERFMON_ON_PMI", "the overflow that raises a PMI freezes the counters", .when = FROM_V2),
+	F(11, 11, "FREEZE_LBRS_ON_PMI", "the overflow that raises a PMI freezes the LBR stack", .when = FROM_V2),
 	F(10, 10, "BTS_OFF_USR", "no branch trace at CPL above 0", .when = FROM_V2),
 	F(9, 9, "BTS_OFF_OS", "no branch trace at CPL 0", .when = FROM_V2),
 	F(8, 8, "BTINT", "interrupt when the branch trace buffer reaches its threshold; 0: the buffer is circular"),
-	F(7, 7, "BTS", "branch trace messages go into the DS area's buffer"), F(6, 6, "TR", "branch trace messages"),
+	F(7, 7, "BTS", "branch trace messages go into the DS area's buffer"),
+	F(6, 6, "TR", "send branch trace messages"),
 	LBR_BTF);
 LAYOUT(msr_p6_debugctl,
 	F(6, 6, "TR", "branch trace messages on the bus; there is none"),
@@ -188,7 +187,7 @@ LAYOUT(msr_p4_debugctl,
 	F(5, 5, "BTS_OFF_OS", "no branch trace at CPL 0"),
 	F(4, 4, "BTINT", "interrupt when the branch trace buffer reaches its threshold; 0: the buffer is circular"),
 	F(3, 3, "BTS", "branch trace messages go into the DS area's buffer"),
-	F(2, 2, "TR", "branch trace messages"),
+	F(2, 2, "TR", "send branch trace messages"),
 	LBR_BTF);
 
 /* ---- debug store, PEBS ---------------------------------------------------------------------------------------- */
@@ -196,11 +195,11 @@ LAYOUT(msr_p4_debugctl,
 static const value outputs[] = { { 0, "into the DS area" }, { 1, "into the trace" } };
 LAYOUT(msr_pebs_enable, F(63, 63, "PS_EN", "precise store on counter 3", .when = PEBS_STORES),
 	F(62, 61, "PEBS_OUTPUT", "where records go", VALUES(outputs), .when = PEBS_OUTPUT),
-	F(60, 60, "PMI_AFTER_EACH_RECORD", "interrupt behind every record that goes into the trace",
+	F(60, 60, "PMI_AFTER_EACH_RECORD", "interrupt after every record that goes into the trace",
 		.when = PEBS_OUTPUT),
 	F(32, 32, "PEBS_EN_FIXED%u", "fixed counter %u makes PEBS records", .each = EACH_FIXED, .step = 1,
 		.when = PEBS_FROM_4),
-	F(32, 32, "LL_EN_PMC%u", "counter %u watches the latency of loads", .each = EACH_4, .step = 1,
+	F(32, 32, "LL_EN_PMC%u", "counter %u measures the latency of loads", .each = EACH_4, .step = 1,
 		.when = PEBS_1_TO_3),
 	F(0, 0, "PEBS_EN_PMC%u", "counter %u makes PEBS records", .each = EACH_8, .step = 1, .when = PEBS_FROM_4),
 	F(0, 0, "PEBS_EN_PMC%u", "counter %u makes PEBS records", .each = EACH_4, .step = 1, .when = PEBS_1_TO_3),
@@ -211,7 +210,7 @@ LAYOUT(msr_data_cfg,
 	F(2, 2, "XMMS", "record XMM0 to XMM15"),
 	F(1, 1, "GPRS", "record RFLAGS, RIP and the general registers"),
 	F(0, 0, "MEMORY_INFO", "record data address, data source, latency and TSX information"));
-LAYOUT(msr_ld_lat, F(15, 0, "THRESHOLD", "loads that take more cycles than this are counted; less than 3 is 3"));
+LAYOUT(msr_ld_lat, F(15, 0, "THRESHOLD", "loads that take more cycles than this are counted; values below 3 act as 3"));
 static const value frontend_codes[] = {
 	{ 0x01, "ANY_DSB_MISS" },
 	{ 0x06, "IDQ_BUBBLE_WIDTH slots empty for IDQ_BUBBLE_LENGTH cycles" },
@@ -223,8 +222,8 @@ static const value frontend_codes[] = {
 	{ 0x15, "STLB_MISS" },
 	{ 0x17, "UNKNOWN_BRANCH" },
 };
-LAYOUT(msr_frontend, F(22, 20, "IDQ_BUBBLE_WIDTH", "so many issue slots at least stayed empty"),
-	F(19, 8, "IDQ_BUBBLE_LENGTH", "for so many cycles at least"),
+LAYOUT(msr_frontend, F(22, 20, "IDQ_BUBBLE_WIDTH", "at least this many issue slots stayed empty"),
+	F(19, 8, "IDQ_BUBBLE_LENGTH", "for at least this many cycles"),
 	F(4, 0, "EVENT CODE", "which front-end event FRONTEND_RETIRED counts (before PEBS format 5 bit 3 is reserved)",
 		VALUES(frontend_codes)));
 static const value available[] = { { 0, "available" }, { 1, "not available" } };
@@ -237,11 +236,11 @@ LAYOUT(msr_address, F(63, 0, "ADDRESS", "linear address"));
 /* ---- last branch records -------------------------------------------------------------------------------------- */
 
 LAYOUT(msr_from,
-	F(63, 63, "MISPRED", "the branch had been mispredicted", .when = STYLE_NEHALEM),
+	F(63, 63, "MISPRED", "the branch was mispredicted", .when = STYLE_NEHALEM),
 	F(62, 0, "ADDRESS", "linear address of the branch instruction, sign-extended", .when = STYLE_NEHALEM),
-	F(63, 63, "MISPRED", "the branch had been mispredicted", .when = STYLE_HASWELL),
-	F(62, 62, "IN_TX", "in a transaction; there are none", .when = STYLE_HASWELL),
-	F(61, 61, "TSX_ABORT", "aborted a transaction; there are none", .when = STYLE_HASWELL),
+	F(63, 63, "MISPRED", "the branch was mispredicted", .when = STYLE_HASWELL),
+	F(62, 62, "IN_TX", "the branch was in a transaction; none ever runs here", .when = STYLE_HASWELL),
+	F(61, 61, "TSX_ABORT", "the branch aborted a transaction; none ever runs here", .when = STYLE_HASWELL),
 	F(60, 0, "ADDRESS", "linear address of the branch instruction, sign-extended", .when = STYLE_HASWELL),
 	F(63, 0, "ADDRESS", "linear address of the branch instruction", .when = STYLE_SKYLAKE),
 	F(63, 0, "ADDRESS", "linear address of the branch instruction", .when = STYLE_ARCH));
@@ -251,16 +250,16 @@ LAYOUT(msr_pair,
 static const value branch_types[] = { { 0, "JCC" }, { 1, "NEAR_IND_JMP" }, { 2, "NEAR_REL_JMP" },
 	{ 3, "NEAR_IND_CALL" }, { 4, "NEAR_REL_CALL" }, { 5, "NEAR_RET" }, { 8, "OTHER_BRANCH" } };
 LAYOUT(msr_info,
-	F(63, 63, "MISPRED", "the branch had been mispredicted"),
-	F(62, 62, "IN_TX", "in a transaction; there are none"),
-	F(61, 61, "TSX_ABORT", "aborted a transaction; there are none"),
-	F(60, 60, "CYC_CNT_VALID", "CYC_CNT tells something", .when = STYLE_ARCH),
+	F(63, 63, "MISPRED", "the branch was mispredicted"),
+	F(62, 62, "IN_TX", "the branch was in a transaction; none ever runs here"),
+	F(61, 61, "TSX_ABORT", "the branch aborted a transaction; none ever runs here"),
+	F(60, 60, "CYC_CNT_VALID", "CYC_CNT is valid", .when = STYLE_ARCH),
 	F(59, 56, "BR_TYPE", "kind of branch", VALUES(branch_types), .when = STYLE_ARCH),
-	F(15, 0, "CYC_CNT", "cycles since the last recorded branch; all ones: as many or more"));
-LAYOUT(msr_tos, F(4, 0, "TOS", "number of the stack's newest entry"));
-LAYOUT(msr_depth, F(5, 0, "DEPTH", "entries of the stack: 8, 16 or 32; writing clears them"));
+	F(15, 0, "CYC_CNT", "cycles since the last recorded branch; all ones: this many or more"));
+LAYOUT(msr_tos, F(4, 0, "TOS", "index of the stack's newest entry"));
+LAYOUT(msr_depth, F(5, 0, "DEPTH", "entries of the stack: 8, 16 or 32; a write clears them"));
 LAYOUT(msr_select,
-	F(9, 9, "EN_CALLSTACK", "returns take their call off the stack", .when = STYLE_CALL_STACK),
+	F(9, 9, "EN_CALLSTACK", "a return removes its call from the stack", .when = STYLE_CALL_STACK),
 	F(8, 8, "FAR_BRANCH", "leave out far branches"),
 	F(7, 7, "NEAR_REL_JMP", "leave out near relative jumps"),
 	F(6, 6, "NEAR_IND_JMP", "leave out near indirect jumps"),
@@ -278,7 +277,7 @@ LAYOUT(msr_lbr_ctl,
 	F(18, 18, "NEAR_IND_JMP", "record near indirect jumps"),
 	F(17, 17, "NEAR_REL_JMP", "record near relative jumps"),
 	F(16, 16, "JCC", "record conditional branches"),
-	F(3, 3, "CALL_STACK", "returns take their call off the stack"),
+	F(3, 3, "CALL_STACK", "a return removes its call from the stack"),
 	F(2, 2, "USR", "record branches that end at CPL above 0"),
 	F(1, 1, "OS", "record branches that end at CPL 0"),
 	F(0, 0, "LBREn", "record taken branches"));
@@ -287,7 +286,7 @@ LAYOUT(msr_lbr_ctl,
 
 LAYOUT(msr_escr,
 	F(30, 25, "EVENT SELECT", "which event of this unit; 0: none"),
-	F(24, 9, "EVENT MASK", "which of the event's kinds, one bit each"),
+	F(24, 9, "EVENT MASK", "which variants of the event, one bit each"),
 	F(8, 5, "TAG VALUE", "with TAG ENABLE: the tags that uops get, one bit each"),
 	F(4, 4, "TAG ENABLE", "the event tags uops for execution_event"),
 	F(3, 3, "T0_OS", "count when thread 0 runs at CPL 0", .when = TWO_THREADS),
@@ -297,18 +296,18 @@ LAYOUT(msr_escr,
 	F(3, 3, "OS", "count at CPL 0", .when = ONE_THREAD),
 	F(2, 2, "USR", "count at CPL 1, 2 and 3", .when = ONE_THREAD));
 static const value active[] = { { 0, "count while no thread is active" }, { 1, "count while one thread is active" },
-	{ 2, "count while both are active" }, { 3, "count whichever are active" } };
+	{ 2, "count while both are active" }, { 3, "count whatever threads are active" } };
 LAYOUT(msr_cccr, F(31, 31, "OVF", "the counter has overflowed; stays until software clears it"),
 	F(30, 30, "CASCADE", "the counter starts when the other one of its pair overflows"),
-	F(27, 27, "OVF_PMI_T1", "interrupt thread 1 at the event behind the overflow", .when = TWO_THREADS),
-	F(26, 26, "OVF_PMI_T0", "interrupt thread 0 at the event behind the overflow", .when = TWO_THREADS),
-	F(26, 26, "OVF_PMI", "interrupt at the event behind the overflow", .when = ONE_THREAD),
+	F(27, 27, "OVF_PMI_T1", "interrupt thread 1 at the event after the overflow", .when = TWO_THREADS),
+	F(26, 26, "OVF_PMI_T0", "interrupt thread 0 at the event after the overflow", .when = TWO_THREADS),
+	F(26, 26, "OVF_PMI", "interrupt at the event after the overflow", .when = ONE_THREAD),
 	F(25, 25, "FORCE_OVF", "every increment is an overflow"),
 	F(24, 24, "EDGE", "with COMPARE: count the clocks in which the comparison becomes true"),
 	F(23, 20, "THRESHOLD", "with COMPARE: count clocks with more events than this"),
-	F(19, 19, "COMPLEMENT", "with COMPARE: clocks with as many events as THRESHOLD, or fewer"),
-	F(18, 18, "COMPARE", "compare a clock's events with THRESHOLD and count 1 if it holds"),
-	F(17, 16, "ACTIVE THREAD", "threads that must be active (parts with one: 11B)", VALUES(active)),
+	F(19, 19, "COMPLEMENT", "with COMPARE: count clocks with THRESHOLD events or fewer"),
+	F(18, 18, "COMPARE", "compare a clock's events with THRESHOLD; count 1 if there are more"),
+	F(17, 16, "ACTIVE THREAD", "which threads must be active (processors with one thread: 11B)", VALUES(active)),
 	F(15, 13, "ESCR SELECT", "number of the ESCR that the counter sees"), F(12, 12, "ENABLE", "the counter counts"),
 	F(11, 11, "EXTENDED CASCADE",
 		"the counter starts when an IQ counter overflows: CASCNT4INTO0, 5INTO3, 5INTO4, 4INTO5",
@@ -329,8 +328,11 @@ LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; n
 
 /* ---- pushout counters ----------------------------------------------------------------------------------------- */
 
-static const value pushout_ways[] = { { 0, "from LOAD down, fires when it reaches or passes 0" },
-	{ 1, "from LOAD up, fires when it passes 2^32" }, { 2, "from 0 up, fires when it reaches LOAD" } };
+static const value pushout_ways[] = {
+	{ 0, "counts down from LOAD; fires when it reaches or passes 0" },
+	{ 1, "counts up from LOAD; fires when it passes 2^32" },
+	{ 2, "counts up from 0; fires when it reaches LOAD" },
+};
 static const value pushout_points[] = { { 0, "retirement" }, { 1, "allocation" },
 	{ 2, "decode: delivery by the front end" }, { 3, "memory-order buffer" }, { 4, "stores becoming visible" },
 	{ 5, "fetch" } };
@@ -346,19 +348,19 @@ LAYOUT(msr_pushout_status,
 	F(19, 16, "STORED", "bit n, read-only: counter n's STORED holds a pushout"),
 	F(3, 0, "OVF", "bit n: counter n's COUNT overflowed; writing 1 clears"));
 LAYOUT(msr_pushout_control,
-	F(24, 24, "STORE_OVF", "store the pushout with which COUNT overflows, no other"),
+	F(24, 24, "STORE_OVF", "store only the pushout with which COUNT overflows"),
 	F(22, 22, "EN", "the counter counts"),
 	F(20, 20, "INT", "interrupt through the local APIC's performance entry on overflow"),
 	F(17, 17, "OS", "count slots at privilege level 0"),
 	F(16, 16, "USR", "count slots at privilege levels 1, 2 and 3"),
-	F(7, 7, "FROM_EVENT", "measure from when the event happened to the slot, not from when it was due"),
-	F(6, 4, "POINT", "which of the points that slots pass in order", VALUES(pushout_points)),
-	F(1, 0, "WAY", "how the register is run through a slot's pushout", VALUES(pushout_ways)));
+	F(7, 7, "FROM_EVENT", "measure from the tagged event, not from the cycle in which the slot was due"),
+	F(6, 4, "POINT", "at which point of the pipeline slots are measured", VALUES(pushout_points)),
+	F(1, 0, "WAY", "how the register counts the cycles of a slot's pushout", VALUES(pushout_ways)));
 LAYOUT(msr_pushout_load, F(31, 0, "LOAD", "the threshold in cycles; with WAY 1: 2^32 less the threshold"));
 LAYOUT(msr_pushout_count, F(47, 0, "COUNT", "slots so far whose pushouts reached the threshold"));
 LAYOUT(msr_pushout_stored,
-	F(63, 63, "VALID", "there is one; reading this register frees it for the next"),
-	F(31, 0, "CYCLES", "the pushout"));
+	F(63, 63, "VALID", "CYCLES holds a pushout; reading this register frees it for the next"),
+	F(31, 0, "CYCLES", "the pushout in cycles"));
 #define STATIC(name, text) F(SPMU_IS_##name, SPMU_IS_##name, #name, text),
 static const struct msr_bits is_bits[] = {
 #include "softpmu/signals.def"
@@ -376,5 +378,5 @@ static const value masked[] = { { 0, "PMIs are delivered" }, { 1, "PMIs are lost
 LAYOUT(msr_lvt,
 	F(16, 16, "MASK", "set by a PMI from NetBurst on, until software clears it", VALUES(masked)),
 	F(12, 12, "DELIVERY STATUS", "read-only; always idle here"),
-	F(10, 8, "DELIVERY MODE", "what kind of interrupt a PMI is", VALUES(delivery)),
+	F(10, 8, "DELIVERY MODE", "kind of interrupt that a PMI raises", VALUES(delivery)),
 	F(7, 0, "VECTOR", "number of the interrupt"));

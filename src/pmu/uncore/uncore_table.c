@@ -92,9 +92,11 @@ static int unit_line(struct spmu_uncore_model *m, char **w, unsigned n, char *te
 		!pmu_text_number(w[2], 10, SPMU_UNCORE_COUNTERS, &counters) || !counters ||
 		!pmu_text_number(w[3], 10, 48, &bits) || bits < 32)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
-			"@unit NAME slice|package|channel|controller COUNTERS BITS [free]");
+			"bad @unit line; its form is @unit NAME slice|package|channel|controller COUNTERS BITS "
+			"[free], with 1 to %d counters of 32 to 48 bits", SPMU_UNCORE_COUNTERS);
 	if (m->units == UNITS_MAX || unit_find(m, w[0]) >= 0)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@unit %.40s: twice, or too many units", w[0]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@unit %.40s: this unit is already there, or there are more than %d units", w[0], UNITS_MAX);
 	m->unit[m->units++] = (struct spmu_uncore_unit){ w[0], (enum spmu_uncore_boxes)boxes, (uint8_t)counters,
 		(uint8_t)bits, n == 4 };
 	return SPMU_OK;
@@ -129,13 +131,15 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 	int unit = n >= 4 ? unit_find(m, w[0]) : -1;
 	bool exact = n >= 4 && !strcmp(w[2], "exact");
 	if (unit < 0 || !(exact || !strcmp(w[2], "bits")) || !pmu_text_number(w[1], 16, 255, &event))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select UNIT EVENT bits|exact BITS=WORD...");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"bad @select line; its form is @select UNIT EVENT bits|exact BITS=WORD[+WORD...] ...");
 	struct selector *s = m->selector;
 	while (s < m->selector + m->selectors && !(s->unit == unit && s->event == event))
 		s++;
 	if (s == m->selector + SELECTORS_MAX || (s < m->selector + m->selectors && s->groups == GROUPS_MAX) ||
 		n - 3 > ENTRIES_MAX)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: too many of them");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"too many @select lines, or too many entries in this one");
 	if (s == m->selector + m->selectors) {
 		*s = (struct selector){ .unit = (uint8_t)unit, .event = (uint8_t)event };
 		m->selectors++;
@@ -149,8 +153,8 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 		if (eq)
 			*eq = 0;
 		if (!eq || !pmu_text_number(w[i], 16, UINT32_MAX, &bits) || !value(eq + 1, e))
-			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@select: '%.40s' is not BITS=WORD[+WORD...]",
-				w[i]);
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"@select: '%.40s' is not BITS=WORD[+WORD...] with known words", w[i]);
 		e->bits = (uint32_t)bits;
 	}
 	return SPMU_OK;
@@ -162,14 +166,16 @@ static int shape_line(struct spmu_uncore_model *m, bool first, char *s, char *te
 	uint64_t a, b;
 	unsigned n = words(s, w, sizeof w / sizeof *w);
 	if (n < 2)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "a shape line without values");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "a shape line has no values");
 	if (first != !strcmp(w[0], "@family"))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family comes once, ahead of all");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"@family must be the first line, and stand there once");
 	if (first) {
 		m->server = !strcmp(w[1], "server");
 		if (n == 2 && (m->server || !strcmp(w[1], "client")))
 			return SPMU_OK;
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "@family '%.40s': client or server", w[1]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"unknown @family '%.40s'; it must be client or server", w[1]);
 	}
 	if (!strcmp(w[0], "@unit"))
 		return unit_line(m, w + 1, n - 1, text, bytes);
@@ -187,7 +193,8 @@ static int shape_line(struct spmu_uncore_model *m, bool first, char *s, char *te
 		*(uclk ? &m->uclk_hz : &m->dclk_hz) = strcmp(w[1], "core") ? a * 1000000 : 0;
 		return SPMU_OK;
 	}
-	return pmu_text_problem(text, bytes, SPMU_EINPUT, "shape line '%.40s': unknown, or bad values", w[0]);
+	return pmu_text_problem(text, bytes, SPMU_EINPUT,
+		"shape line '%.40s' is unknown, or its values are out of range", w[0]);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------- */
@@ -244,32 +251,33 @@ static int event_line(struct spmu_uncore_model *m, char *line, char *text, size_
 			n = COLUMNS;	/* one too many */
 	}
 	if (n != COLUMNS)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "not %d columns", COLUMNS);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "an event line must have %d columns", COLUMNS);
 	struct spmu_uncore_event e = { .name = column[0], .alias = "", .scale_unit = "", .help = column[6],
 		.not_modelled = strcmp(column[7], "-") ? column[7] : "" };
 	uint64_t event, umask;
 	int unit = unit_find(m, column[1]);
 	if (!e.name[0] || unit < 0)
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': no such unit '%.40s'", e.name,
-			column[1]);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"event '%.60s': unknown unit '%.40s', or no name", e.name, column[1]);
 	if (!pmu_text_number(column[2], 16, 255, &event) ||
 		!pmu_text_number(column[3], 16, m->server ? UINT32_MAX : 255, &umask))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': event or umask", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': bad event select or umask", e.name);
 	e.unit = (uint8_t)unit;
 	e.event = (uint8_t)event;
 	e.umask = (uint32_t)umask;
 	if (!counter_set(column[4], m->unit[unit].counters, &e.counters))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': its counters", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': bad counters", e.name);
 	if (!modifiers(&e, column[5]))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s': its modifiers", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"event '%.60s': bad mods; they are c=N, x=FACTOR:UNIT and alias=NAME", e.name);
 	if (spmu_uncore_find(m, e.name))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s' is there twice", e.name);
+		return pmu_text_problem(text, bytes, SPMU_EINPUT, "event '%.60s' appears twice", e.name);
 	bool modelled = false;
 	uint64_t set[2];
 	bool known = spmu_uncore_detects(m, e.unit, e.event, e.umask, &modelled, set);
 	if (!e.not_modelled[0] && !(known && modelled))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
-			"event '%.60s': @select says nothing of what it counts", e.name);
+			"event '%.60s': no @select line says what it counts, and not_modelled is empty", e.name);
 	if (m->events == ROWS_MAX)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "more than %d events", ROWS_MAX);
 	m->event[m->events++] = e;
@@ -289,14 +297,15 @@ static int parse(struct spmu_uncore_model *m, char *text, size_t bytes)
 			continue;
 		why[0] = 0;
 		int error = *s == '@' ? shape_line(m, first, s, why, sizeof why)
-			: first ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "@family comes ahead of all")
+			: first ? pmu_text_problem(why, sizeof why, SPMU_EINPUT, "@family must be the first line")
 			: event_line(m, s, why, sizeof why);
 		if (error)
 			return pmu_text_problem(text, bytes, error, "line %u: %s", line, why);
 		first = false;
 	}
 	if (first || !m->events || (!m->server && !m->global))
-		return pmu_text_problem(text, bytes, SPMU_EINPUT, "no events, or no @global");
+		return pmu_text_problem(text, bytes, SPMU_EINPUT,
+			"the table has no events, or a client's table has no @global line");
 	return SPMU_OK;
 }
 
@@ -316,7 +325,7 @@ int spmu_uncore_load(struct spmu_uncore_model **out, const char *path, char *tex
 		size_t n = fread(m->text, 1, TABLE_BYTES_MAX + 1, f);
 		if (ferror(f) || n > TABLE_BYTES_MAX || memchr(m->text, 0, n)) {
 			error = pmu_text_problem(why, sizeof why, SPMU_EINPUT,
-				"cannot be read, is too long, or holds a NUL");
+				"the file cannot be read, is too long, or holds a NUL byte");
 		} else {
 			char *fits = realloc(m->text, n + 1);
 			m->text = fits ? fits : m->text;

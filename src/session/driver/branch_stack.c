@@ -126,15 +126,15 @@ int lbr_create(struct lbr **out, const struct spmu_model *m, const char *core, u
 {
 	int which = layout_of(m);
 	if (which < 0)
-		return err_set(err, ERR_UNSUPPORTED, "branch stacks: the PMU of %s has no last branch records", core);
+		return err_set(err, ERR_UNSUPPORTED,
+			"branch stacks cannot be recorded: the PMU of %s has no last branch records", core);
 	if (type & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))
 		return err_set(err, ERR_UNSUPPORTED,
-			"branch stacks: the tracer sees user mode only: there are no branches in the kernel");
+			"branch stacks hold user mode only, because the tracer sees no kernel code; leave out 'k'");
 	if (type & PERF_SAMPLE_BRANCH_CALL_STACK && !layouts[which].stack)
 		return err_set(err, ERR_UNSUPPORTED,
-			"branch stacks: the last branch records of %s cannot be a call stack (from Haswell on they "
-			"can)",
-			core);
+			"branch stacks: the last branch records of %s have no call-stack mode (Haswell and later "
+			"do)", core);
 	struct lbr *l = calloc(1, sizeof *l);
 	if (!l)
 		return err_set(err, ERR_NOMEM, "out of memory");
@@ -158,11 +158,13 @@ int lbr_setup(const struct lbr *l, struct driver_writes *out, struct err *err)
 {
 	if (l->layout == &layouts[L_ARCH])
 		return driver_write(out, err, "IA32_LBR_CTL", MSR_IA32_LBR_CTL, l->select,
-			"last branch records on, which kinds, user mode");
+			"switches last branch records on: which kinds, user mode");
 	int rc = l->layout->select
-		? driver_write(out, err, "MSR_LBR_SELECT", MSR_LBR_SELECT, l->select, "which branches are left out")
+		? driver_write(out, err, "MSR_LBR_SELECT", MSR_LBR_SELECT, l->select,
+			"kinds of branches that are not recorded")
 		: 0;
-	return rc ? rc : driver_write(out, err, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 1, "last branch records on");
+	return rc ? rc
+		: driver_write(out, err, "IA32_DEBUGCTL", MSR_IA32_DEBUGCTL, 1, "switches last branch records on");
 }
 
 void lbr_clear(const struct lbr *l, struct spmu *p)
@@ -339,8 +341,8 @@ int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 		{ "hv", 0, "the tracer sees user mode only" },
 		{ "in_tx", 0, "no transaction ever runs" },
 		{ "abort_tx", 0, "no transaction ever runs" },
-		{ "hw_index", 0, "the depth at which the hardware wrote an entry is not kept" },
-		{ "priv", 0, "all branches are user mode's" },
+		{ "hw_index", 0, "the model does not keep the position of an entry in the hardware's stack" },
+		{ "priv", 0, "every recorded branch is in user mode" },
 	};
 	*type = 0;
 	for (;;) {
@@ -349,12 +351,12 @@ int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 			i++;
 		if (i == sizeof word / sizeof *word)
 			return err_set(err, ERR_INPUT,
-				"branch filter '%.*s': there are any, any_call, any_ret, ind_call, ind_jmp, call, "
-				"cond, stack, u, save_type, "
-				"no_flags, no_cycles, no_tx",
+				"unknown branch filter '%.*s'; give any, any_call, any_ret, ind_call, ind_jmp, call, "
+				"cond, stack, u, save_type, no_flags, no_cycles or no_tx",
 				(int)n, list);
 		if (word[i].why)
-			return err_set(err, ERR_UNSUPPORTED, "branch filter '%s': %s", word[i].name, word[i].why);
+			return err_set(err, ERR_UNSUPPORTED,
+				"branch filter '%s' is not available: %s", word[i].name, word[i].why);
 		*type |= word[i].bit;
 		if (!list[n])
 			break;

@@ -16,7 +16,7 @@ int driver_write(struct driver_writes *out, struct err *err, const char *name, u
 {
 	va_list args;
 	if (out->count == sizeof out->write / sizeof *out->write)
-		return err_set(err, ERR_UNSUPPORTED, "too many register writes");
+		return err_set(err, ERR_UNSUPPORTED, "too many register writes: measure fewer events at a time");
 	struct driver_write *w = &out->write[out->count++];
 	*w = (struct driver_write){ .msr = msr, .value = value, .name = name };
 	va_start(args, why);
@@ -45,11 +45,11 @@ static int pebs_check(const struct spmu_model *m, const struct driver_event *e, 
 	if (pebs_format(m) < 0)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': this PMU has no PEBS", e->event->name);
 	if (pebs_format(m) < 4 && !(e->event->flags & SPMU_EVENT_PRECISE))
-		return err_set(err, ERR_UNSUPPORTED, "'%s' is no precise event: PEBS takes it from Ice Lake on only",
-			e->event->name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s' is not a precise event; PEBS takes other events only from Ice Lake on", e->event->name);
 	if (e->fixed < 0 && !(e->event->pmc_mask & pebs_counters(m)))
-		return err_set(err, ERR_UNSUPPORTED, "'%s': no counter that can count it makes PEBS records",
-			e->event->name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s': none of the counters that can count this event makes PEBS records", e->event->name);
 	return 0;
 }
 
@@ -91,7 +91,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 		e[i].fixed = item[i].fixed;
 		if (room && e[i].pmu >= room) {
 			*which = i;
-			rc = err_set(err, ERR_UNSUPPORTED, "no counter is left for it");
+			rc = err_set(err, ERR_UNSUPPORTED,
+				"no counter is left for this event; measure fewer events at a time");
 		}
 	}
 	free(item);
@@ -190,9 +191,11 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			pebs |= pebs_bits(m, &e[i]);
 		}
 	if (version2)
-		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0, "no counter counts");
+		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, 0,
+			"stops all counters");
 	if (!rc && precise)
-		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area, "where the DS area is");
+		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area,
+			"address of the DS area");
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (e[i].pmu != pmu)
 			continue;
@@ -219,15 +222,15 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			"rings and PMI of the fixed counters");
 	if (!rc && precise && pebs_format(m) >= 4)
 		rc = driver_write(out, err, "MSR_PEBS_DATA_CFG", MSR_PEBS_DATA_CFG, data,
-			data ? "groups that records hold beyond the basic one" : "records hold the basic group");
+			data ? "groups that records hold besides the basic one" : "records hold the basic group");
 	if (!rc)
 		rc = extra_setup(e, n, pmu, out, err);
 	if (!rc && pebs)
 		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs,
-			precise ? "overflow of these counters arms PEBS" : "PEBS watches loads or stores");
+			precise ? "overflow of these counters arms PEBS" : "PEBS measures loads or stores");
 	if (!rc && version2)
 		rc = driver_write(out, err, "IA32_PERF_GLOBAL_CTRL", MSR_IA32_PERF_GLOBAL_CTRL, global,
-			"these counters count");
+			"starts these counters");
 	return rc;
 }
 
@@ -318,7 +321,7 @@ static int p6_setup(const struct spmu_model *m, const struct driver_event *e, si
 		if (e[i].pmu != pmu)
 			continue;
 		if (e[i].evtsel & SPMU_EVTSEL_ANY)
-			return err_set(err, ERR_UNSUPPORTED, "'%s': a P6 has no AnyThread", e[i].event->name);
+			return err_set(err, ERR_UNSUPPORTED, "'%s': the P6 has no AnyThread ('any')", e[i].event->name);
 		sel[e[i].counter] = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) |
 			(e[i].kernel ? SPMU_EVTSEL_OS : 0) | (e[i].sampled ? SPMU_EVTSEL_INT : 0);
 		snprintf(what[e[i].counter], sizeof what[0], "%.60s, %s%s", e[i].event->name, rings(&e[i]),
@@ -400,13 +403,13 @@ static int p5_setup(const struct spmu_model *m, const struct driver_event *e, si
 			continue;
 		if (e[i].evtsel & ~UINT64_C(0xffff))
 			return err_set(err, ERR_UNSUPPORTED,
-				"'%s': the Pentium's counters have neither CMASK nor INV nor EDGE", e[i].event->name);
+				"'%s': the Pentium's counters have no CMASK, INV or EDGE", e[i].event->name);
 		unsigned code = (e[i].user ? SPMU_CC_CPL3 : 0) | (e[i].kernel ? SPMU_CC_CPL012 : 0) |
 			(e[i].event->flags & SPMU_EVENT_DURATION ? SPMU_CC_CLOCKS : 0);
 		cesr |= SPMU_CESR_ES(e[i].counter, e[i].event->event) | SPMU_CESR_CC(e[i].counter, code);
 		name[e[i].counter] = e[i].event->name;
 	}
-	int rc = driver_write(out, err, "CESR", MSR_P5_CESR, 0, "no counter counts");
+	int rc = driver_write(out, err, "CESR", MSR_P5_CESR, 0, "stops all counters");
 	if (!rc)
 		rc = driver_write(out, err, "CESR", MSR_P5_CESR, cesr, "%.50s on CTR0, %.50s on CTR1", name[0],
 			name[1]);

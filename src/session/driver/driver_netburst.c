@@ -187,15 +187,15 @@ static int check(const struct driver_event *e, struct err *err)
 	unsigned cmask = e->evtsel >> 24 & 0xff;
 	const char *name = e->event->name;
 	if (cmask > 16)
-		return err_set(err, ERR_UNSUPPORTED, "'%s': a threshold of NetBurst is 0 to 15, so CMASK is at most 16",
-			name);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s': CMASK must be at most 16, because NetBurst's threshold is 0 to 15", name);
 	if (e->evtsel & SPMU_EVTSEL_INV && !cmask)
-		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK", name);
+		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK; give one, such as cmask=1", name);
 	if (e->evtsel & SPMU_EVTSEL_ANY)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': NetBurst has no AnyThread", name);
 	if (e->precise && (e->forced || e->after))
 		return err_set(err, ERR_UNSUPPORTED,
-			"'%s': a precise event makes records, and cascading and FORCE_OVF are for those that interrupt",
+			"'%s': a precise event can neither cascade nor set FORCE_OVF; only one that interrupts can",
 			name);
 	if (e->precise && !(e->event->flags & SPMU_EVENT_PRECISE))
 		return err_set(err, ERR_UNSUPPORTED,
@@ -233,13 +233,13 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 				used += place(m, &copies[k], &e[i], first);
 			if (k >= used && first)
 				rc = err_set(err, ERR_UNSUPPORTED,
-					"no two counters of which one cascades into the other (of one block, on its "
-					"two sides) can count it "
-					"and '%s' with one kind of tags",
+					"no two counters of one block, on its two sides, can count this event and "
+					"'%s' so that one cascades into the other",
 					first->event->name);
 			else if (k >= used)
 				rc = err_set(err, ERR_UNSUPPORTED,
-					room ? "no counter is left for it" : "no counter of this PMU can count it");
+					room ? "no counter is left for this event; measure fewer events at a time"
+						: "no counter of this PMU can count this event");
 			e[i].pmu = k;
 			if (first)
 				first->pmu = k;
@@ -353,7 +353,7 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	int rc = 0;
 	if (precise)
 		rc = driver_write(out, err, "IA32_DS_AREA", MSR_IA32_DS_AREA, precise->ds_area,
-			"PEBS 1: where the DS area is");
+			"PEBS 1: address of the DS area");
 	if (!rc && replay)
 		rc = driver_write(out, err, "MSR_PEBS_MATRIX_VERT", MSR_PEBS_MATRIX_VERT, replay->event->replay_matrix,
 			"which uops a replay tags: 1 loads, 2 stores, 10H branches");
@@ -361,7 +361,7 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 		rc = driver_write(out, err, "MSR_PEBS_ENABLE", MSR_PEBS_ENABLE,
 			(replay ? replay->event->replay_enable : 0) | (precise ? SPMU_PEBS_MY_THREAD : 0), "%s%s%s",
 			precise ? "PEBS 2: bit 25 enables it" : "", precise && replay ? "; " : "",
-			replay ? "bit 24 tags replayed uops, the low bits say why replayed" : "");
+			replay ? "bit 24 tags replayed uops; the low bits select causes of replays" : "");
 	return rc;
 }
 
@@ -373,7 +373,7 @@ static int write_tagging(const struct spmu_model *m, const struct driver_event *
 	int rc = 0;
 	if (up)
 		rc = driver_write(out, err, escr_name(e->up_escr), e->up_escr, upstream_value(e, up),
-			mechanism_of(e->event) == TAG_REPLAY ? "%.60s tells which uops are replayed"
+			mechanism_of(e->event) == TAG_REPLAY ? "%.60s selects the uops that are replayed"
 				: "%.60s tags uops: tag enable, tag %u",
 			up->name, 1u << e->tag);
 	if (!rc && up && e->up_counter >= 0)

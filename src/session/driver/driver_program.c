@@ -24,7 +24,7 @@ static size_t starts(const struct spmu_model *m, const struct driver_event *e, c
 static int insert(struct driver_writes *w, size_t at, const struct driver_write *one, struct err *err)
 {
 	if (w->count == sizeof w->write / sizeof *w->write)
-		return err_set(err, ERR_UNSUPPORTED, "too many register writes");
+		return err_set(err, ERR_UNSUPPORTED, "too many register writes: measure fewer events at a time");
 	memmove(&w->write[at + 1], &w->write[at], (w->count - at) * sizeof *w->write);
 	w->write[at] = *one;
 	w->count++;
@@ -45,13 +45,13 @@ int driver_program(const struct spmu_model *m, const struct driver_event *e, siz
 			continue;
 		if (samples && (!period[i] || period[i] > d->max_period(m)))
 			return err_set(err, ERR_INPUT,
-				"'%s': a period of %llu is not from 1 to %llu, what a counter of this PMU holds",
+				"'%s': the period %llu is not from 1 to %llu, the range of this PMU's counters",
 				e[i].event->name, (unsigned long long)period[i], (unsigned long long)d->max_period(m));
 		interrupts |= samples;
 		one.msr = d->counter_msr(m, &e[i], &one.name);
 		one.value = d->counter_value(m, &e[i], samples ? -period[i] : 0);
 		if (samples && spmu_model_family(m) == SPMU_FAMILY_NETBURST)
-			snprintf(one.why, sizeof one.why, "%.50s: event %llu acts, the one behind the overflow",
+			snprintf(one.why, sizeof one.why, "%.50s acts at event %llu, the one after the overflow",
 				e[i].event->name,
 				(unsigned long long)(e[i].precise ? period[i] + 1
 					: period[i] > 1 ? period[i]
@@ -60,12 +60,12 @@ int driver_program(const struct spmu_model *m, const struct driver_event *e, siz
 			snprintf(one.why, sizeof one.why, "%.60s overflows at event %llu", e[i].event->name,
 				(unsigned long long)period[i]);
 		else
-			snprintf(one.why, sizeof one.why, "%.60s from 0", e[i].event->name);
+			snprintf(one.why, sizeof one.why, "%.60s counts from 0", e[i].event->name);
 		rc = insert(out, starts(m, &e[i], out, from), &one, err);
 	}
 	if (!rc && interrupts) {
 		struct driver_write one = { .msr = SPMU_APIC_LVT_PC, .value = 0x400, .name = "LVT_PC", .apic = true };
-		snprintf(one.why, sizeof one.why, "local APIC: a PMI is an NMI, and not masked");
+		snprintf(one.why, sizeof one.why, "local APIC: a PMI is delivered as an NMI, not masked");
 		rc = insert(out, from, &one, err);
 	}
 	return rc;

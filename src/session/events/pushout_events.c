@@ -130,7 +130,7 @@ static int choose(const char *key, const char *text, const char *const *name, un
 		}
 		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", name[i]);
 	}
-	return err_set(err, ERR_INPUT, "pushout: %s '%.60s': there are %s", key, text, list);
+	return err_set(err, ERR_INPUT, "pushout: %s '%.60s' is unknown; give one of %s", key, text, list);
 }
 
 struct wish { uint64_t threshold; unsigned way, point, from; struct form form; };
@@ -149,9 +149,8 @@ static int set_tag(struct wish *w, const char *text, struct err *err)
 	int rc = tag_parse(&t, text, err);
 	if (!rc && !form_of(&t, &w->form))
 		rc = err_set(err, ERR_UNSUPPORTED,
-			"pushout: tag '%.200s' is more than a counter's registers hold: some events of which all, one "
-			"group of which "
-			"one, and some of which none may be there",
+			"pushout: tag '%.200s' does not fit a counter's registers, which hold events joined by &, one "
+			"group of events joined by |, and events behind !; simplify the tag",
 			text);
 	return rc;
 }
@@ -164,8 +163,8 @@ static int term(struct wish *w, struct pushout_terms *t, const char *at, size_t 
 	snprintf(key, sizeof key, "%.*s", (int)keys, at);
 	if (!eq || bytes >= sizeof text || keys >= sizeof key)
 		return err_set(err, ERR_INPUT,
-			"pushout: '%.*s': KEY=VALUE was expected; keys: threshold, tag, from, at, way, name, period, "
-			"freq",
+			"pushout: '%.*s' is not KEY=VALUE, or is too long; keys: threshold, tag, from, at, way, name, "
+			"period, freq",
 			(int)(n > 100 ? 100 : n), at);
 	memcpy(text, eq + 1, bytes);
 	text[bytes] = 0;
@@ -189,7 +188,7 @@ static int term(struct wish *w, struct pushout_terms *t, const char *at, size_t 
 		return 0;
 	}
 	return err_set(err, ERR_INPUT,
-		"pushout: there is no term '%s'; there are threshold, tag, from, at, way, name, period, freq", key);
+		"pushout: unknown term '%s'; known: threshold, tag, from, at, way, name, period, freq", key);
 }
 
 int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const struct core_config *core,
@@ -218,11 +217,10 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 	terms->modifier_bytes = (size_t)(end - at);
 	if (!w.threshold && w.way == PUSHOUT_UP_FROM)
 		return err_set(err, ERR_INPUT,
-			"pushout: a register that is loaded with minus 0 and counts up never fires: threshold=0 goes "
-			"with way=down and up-to");
+			"pushout: threshold=0 never fires with way=up; give way=down or way=up-to");
 	if (core && !session_pushout_widths(core).at[w.point])
 		return err_set(err, ERR_UNSUPPORTED,
-			"pushout: at=%s: %s does not say how many slots pass there in a cycle",
+			"pushout: at=%s cannot be measured: %s does not give the number of slots a cycle at that point",
 			pushout_point_name[w.point], core->name);
 	*out = (struct pushout_event){
 		.control = SPMU_PUSHOUT_WAY(w.way) | SPMU_PUSHOUT_POINT(w.point) | (w.from ? SPMU_PUSHOUT_EVENT : 0),
@@ -237,8 +235,8 @@ int pushout_parse(struct pushout_event *out, struct pushout_terms *terms, const 
 /* ---- registers ---- */
 
 /* Descriptions of the tag's registers, for driver_write. */
-static const char *const part[6] = { "what a slot must be", "events that it must have", "of which it must be one",
-	"events of which it must have one", "what it must not be", "events that it must not have" };
+static const char *const part[6] = { "kinds, all required", "events, all required", "kinds, one required",
+	"events, one required", "kinds, none allowed", "events, none allowed" };
 
 int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struct driver_writes *out, struct err *err)
 {
@@ -259,14 +257,14 @@ int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struc
 		rc = driver_write(out, err, names[n][1], MSR_PUSHOUT(n, LOAD), e->load,
 			way == PUSHOUT_DOWN              ? "the threshold: counts down, fires at 0"
 				: way == PUSHOUT_UP_FROM ? "minus the threshold: counts up, fires when it overflows"
-				: "the threshold: counts up from 0, fires there");
+				: "the threshold: counts up from 0, fires when it is reached");
 	if (!rc)
 		rc = driver_write(out, err, names[n][0], MSR_PUSHOUT(n, CONTROL),
 			e->control | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
 				(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0),
 			"pushouts at %s, from %s, user mode%s", pushout_point_name[e->control >> 4 & 7],
 			froms[!!(e->control & SPMU_PUSHOUT_EVENT)],
-			sampled ? "; interrupts, and stores the pushout that overflows" : "");
+			sampled ? "; interrupts and stores the pushout on overflow" : "");
 	return rc;
 }
 

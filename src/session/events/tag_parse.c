@@ -53,7 +53,8 @@ static const char *one_line(char *out, size_t bytes, const char *text)
 static int step(struct parser *p, struct tag_step s)
 {
 	if (p->tag->steps == TAG_STEPS)
-		return err_set(p->err, ERR_INPUT, "tag '%s': more than %d names and signs", p->shown, TAG_STEPS);
+		return err_set(p->err, ERR_INPUT,
+			"tag '%s' is too long: it has more than %d names and operators", p->shown, TAG_STEPS);
 	p->tag->step[p->tag->steps++] = s;
 	return 0;
 }
@@ -82,7 +83,7 @@ static int unknown(struct parser *p, const char *word, size_t n)
 	for (unsigned i = 0; i < SIGNALS; i++)
 		if (same(signals[i], word, n))
 			return err_set(p->err, ERR_INPUT,
-				"tag '%s': %s belongs to no uop: nothing that retires can be tagged by it", p->shown,
+				"tag '%s': %s belongs to no uop, so it cannot tag what retires", p->shown,
 				wanted);
 	near_start(&near_names, wanted);
 	for (unsigned k = 0; k < WORDS; k++)
@@ -90,10 +91,10 @@ static int unknown(struct parser *p, const char *word, size_t n)
 	for (unsigned k = 0; k < BITS; k++)
 		if (usable(k))
 			near_offer(&near_names, bits[k].name, strlen(bits[k].name));
-	near_text(&near_names, "; near: ", near, sizeof near);
+	near_text(&near_names, "; nearest: ", near, sizeof near);
 	for (char *c = near; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return err_set(p->err, ERR_INPUT, "tag '%s': no event of a uop is called '%s'%s", p->shown, wanted, near);
+	return err_set(p->err, ERR_INPUT, "tag '%s': unknown event '%s'%s", p->shown, wanted, near);
 }
 
 static int any(struct parser *p);
@@ -106,9 +107,9 @@ static int name(struct parser *p)
 		n++;
 	if (!n) {
 		char rest[9];
-		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name was expected where '%s' stands", p->shown,
+		return *word ? err_set(p->err, ERR_INPUT, "tag '%s': a name is missing before '%s'", p->shown,
 				       one_line(rest, sizeof rest, word))
-				: err_set(p->err, ERR_INPUT, "tag '%s': a name was expected at its end", p->shown);
+				: err_set(p->err, ERR_INPUT, "tag '%s': a name is missing at the end", p->shown);
 	}
 	p->at += n;
 	struct tag_step s = { .what = TAG_HAS };
@@ -134,7 +135,7 @@ static int one(struct parser *p)
 	if (*p->at != '!' && *p->at != '(')
 		return name(p);
 	if (++p->depth > TAG_STEPS)
-		return err_set(p->err, ERR_INPUT, "tag '%s': nested too deeply", p->shown);
+		return err_set(p->err, ERR_INPUT, "tag '%s': too many levels of ( and !", p->shown);
 	if (*p->at++ == '!') {
 		rc = one(p);
 		rc = rc ? rc : step(p, (struct tag_step){ .what = TAG_NOT });
@@ -142,7 +143,7 @@ static int one(struct parser *p)
 		rc = any(p);
 		if (!rc && *p->at++ != ')') {
 			p->at--;
-			rc = err_set(p->err, ERR_INPUT, "tag '%s': a ) is missing", p->shown);
+			rc = err_set(p->err, ERR_INPUT, "tag '%s': a closing ')' is missing", p->shown);
 		}
 	}
 	p->depth--;
@@ -179,7 +180,7 @@ int tag_parse(struct tag *out, const char *text, struct err *err)
 	one_line(p.shown, sizeof p.shown, text);
 	int rc = any(&p);
 	if (!rc && *p.at)
-		rc = err_set(err, ERR_INPUT, "tag '%s': & or | was expected where '%s' stands", p.shown,
+		rc = err_set(err, ERR_INPUT, "tag '%s': & or | is missing before '%s'", p.shown,
 			one_line(rest, sizeof rest, p.at));
 	if (rc)
 		return rc;

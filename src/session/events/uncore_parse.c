@@ -71,9 +71,10 @@ static int refuse_modifier(const char *text, size_t n, char letter, struct err *
 {
 	if (letter == 'p' || letter == 'P')
 		return err_set(err, ERR_UNSUPPORTED,
-			"'%.*s': ':%c' asks for precise samples, and uncore counters take none", (int)n, text, letter);
+			"'%.*s': ':%c' asks for precise samples, which uncore counters cannot take; leave it out",
+			(int)n, text, letter);
 	return err_set(err, ERR_UNSUPPORTED,
-		"'%.*s': uncore counters belong to the whole machine: they take no modifier (':%c')", (int)n, text,
+		"'%.*s': uncore counters count the whole machine and take no modifier; leave out ':%c'", (int)n, text,
 		letter);
 }
 
@@ -163,7 +164,7 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 			: threshold && !server ? 31
 			: 255;
 		if (eq ? !number(eq + 1, vn, max, &v) : !(edge || inv))
-			return err_set(err, ERR_INPUT, "'%.*s': a number from 0 to %#llx was expected", (int)n, s,
+			return err_set(err, ERR_INPUT, "'%.*s': the value must be a number from 0 to %#llx", (int)n, s,
 				(unsigned long long)max);
 		if (KEY("event"))
 			t->event = v;
@@ -176,7 +177,8 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 	}
 	if (eq)
 		return err_set(err, ERR_UNSUPPORTED,
-			"'%.*s' in an uncore event; known: event, umask, edge, inv, %s, name, or an event's name",
+			"unknown term '%.*s' in an uncore event; known: event, umask, edge, inv, %s, name, or an "
+			"event's name",
 			(int)key, s, server ? "thresh" : "cmask");
 #undef KEY
 	if (n && !t->word) {
@@ -184,7 +186,8 @@ static int term(struct terms *t, bool server, const char *s, size_t n, const cha
 		t->word_bytes = n;
 		return 0;
 	}
-	return err_set(err, ERR_INPUT, "unknown term '%.*s' in an uncore event", (int)n, s);
+	return err_set(err, ERR_INPUT,
+		"unknown term '%.*s' in an uncore event; it has an event's name already", (int)n, s);
 }
 
 static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, const struct core_config *core,
@@ -200,11 +203,12 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		for (size_t i = 0; i < spmu_uncore_units(m); i++)
 			snprintf(all + strlen(all), sizeof all - strlen(all), "%suncore_%s", i ? ", " : "",
 				spmu_uncore_unit(m, i)->name);
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': %s has no such uncore PMU in the model; it has %s",
+		return err_set(err, ERR_UNSUPPORTED, "'%.*s': %s has no such uncore PMU; it has %s",
 			(int)n, text, core->name, all);
 	}
 	if (box >= boxes_of(core, spmu_uncore_unit(m, (size_t)unit)))
-		return err_set(err, ERR_INPUT, "'%.*s': %s has %d of these boxes, from 0", (int)n, text, core->name,
+		return err_set(err, ERR_INPUT,
+			"'%.*s': no such box: %s has %d of them, numbered from 0", (int)n, text, core->name,
 			boxes_of(core, spmu_uncore_unit(m, (size_t)unit)));
 	const char *mods = last + 1, *end = text + n;
 	if (mods < end && *mods == ':')
@@ -219,7 +223,8 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		s = stop + 1;
 	}
 	if (t.word && t.coded)
-		return err_set(err, ERR_INPUT, "'%.*s': either an event's name or its code", (int)n, text);
+		return err_set(err, ERR_INPUT,
+			"'%.*s' gives an event's name and a code; give one of them", (int)n, text);
 	const struct spmu_uncore_event *row = NULL;
 	bool by_alias = false;
 	if (t.word) {
@@ -245,7 +250,8 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		else
 			row = of_code(m, (unsigned)unit, (unsigned)t.event, (uint32_t)t.umask, false);
 	} else {
-		return err_set(err, ERR_INPUT, "'%.*s' names no event", (int)n, text);
+		return err_set(err, ERR_INPUT,
+			"'%.*s' names no event; give event= and umask=, or an event's name", (int)n, text);
 	}
 	int rc = 0;
 	if (row) {
@@ -262,8 +268,8 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 				(int)n, text, (unsigned long long)t.event, core->name);
 		if (!modelled)
 			return err_set(err, ERR_UNSUPPORTED,
-				"'%.*s': umask %#llx of event %#llx asks for what is not modelled", (int)n, text,
-				(unsigned long long)t.umask, (unsigned long long)t.event);
+				"'%.*s': umask %#llx of event %#llx selects something that is not modelled", (int)n,
+				text, (unsigned long long)t.umask, (unsigned long long)t.event);
 		out->unit = (unsigned)unit;
 		out->counters = same->counters;
 		out->control = SPMU_UNC_SELECT(t.event, t.umask, 0);
@@ -271,8 +277,8 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 	if (rc)
 		return rc;
 	if (t.more && !spmu_uncore_unit(m, out->unit)->programmable)
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': this counter has no threshold, edge or inversion", (int)n,
-			text);
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%.*s': this counter has a fixed event: it takes no threshold, edge or inv", (int)n, text);
 	if (t.more & UINT64_C(0xff) << 24)
 		out->control &= ~(UINT64_C(0xff) << 24);
 	out->control |= t.more;
@@ -289,7 +295,7 @@ int uncore_parse(struct uncore_event *out, const struct spmu_uncore_model *m, co
 {
 	*name = NULL;
 	if (!m)
-		return err_set(err, ERR_UNSUPPORTED, "'%.*s': the uncore of %s has no PMU in the model",
+		return err_set(err, ERR_UNSUPPORTED, "'%.*s': uncore events of %s are not modelled",
 			(int)(n > 100 ? 100 : n), text, core ? core->name : "this core");
 	if (n > 150)
 		return err_set(err, ERR_INPUT, "event name '%.40s...' is too long", text);

@@ -68,11 +68,11 @@ refuse_softpmu() {	# PATTERN ARGUMENT...
 	refuse "$*" "$pattern" "$SOFTPMU" "$@"
 }
 refuse_softpmu "no interrupt" record --core pentium -e pushout/period=10/ -o "$work/no" -- true
-refuse_softpmu "registers hold" stat -e 'pushout/tag=(load|store) & (l2_miss|lock)/' -- true
-refuse_softpmu "near: l2_miss" stat -e 'pushout/tag=l2_mis/' -- true
+refuse_softpmu "does not fit a counter's registers" stat -e 'pushout/tag=(load|store) & (l2_miss|lock)/' -- true
+refuse_softpmu "nearest: l2_miss" stat -e 'pushout/tag=l2_mis/' -- true
 refuse_softpmu "never fires" stat -e 'pushout/threshold=0,way=up/' -- true
-refuse_softpmu "there are retire" stat -e 'pushout/at=dispatch/' -- true
-refuse_softpmu "there is no term" stat -e 'pushout/foo=1/' -- true
+refuse_softpmu "give one of retire" stat -e 'pushout/at=dispatch/' -- true
+refuse_softpmu "unknown term" stat -e 'pushout/foo=1/' -- true
 "$SOFTPMU" record -q -e cycles -o "$work/plain" --replay "$stream" 2>/dev/null >/dev/null
 refuse_softpmu "does not say by how much" report -i "$work/plain" -s pushout
 refuse_softpmu "do not take turns" stat --one-pmu -e pushout,cycles -- true

@@ -55,10 +55,11 @@ refuse_record() {	# PATTERN OPTION...
 refuse_record "cascaded counters are NetBurst's; the PMU of skylake has none" --core skylake -e instructions -c 10 \
 	--after branches=100
 refuse_record "FORCE_OVF is NetBurst's; the PMU of pentium3 has none" --core pentium3 -e INST_RETIRED --force-ovf
-refuse_record 'for those that interrupt' --core willamette -e replay_event.L1_LD_MISS:p -c 10 \
+refuse_record 'neither cascade nor set FORCE_OVF' --core willamette -e replay_event.L1_LD_MISS:p -c 10 \
 	--after branch_retired.MMTP=100
 refuse_record 'no two counters' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after ITLB_reference.MISS=100
-refuse_record 'no event of a counter' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after task-clock=100
+refuse_record 'not counted by a hardware counter' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
+	--after task-clock=100
 refuse_record 'is not EVENT=N' --core willamette -e instr_retired.NBOGUSNTAG -c 10 --after branch_retired.MMTP
 refuse_record 'not a whole number from 1' --core willamette -e instr_retired.NBOGUSNTAG -c 10 \
 	--after branch_retired.MMTP=many

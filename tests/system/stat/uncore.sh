@@ -73,7 +73,7 @@ refuse_run() {	# CLAIM PATTERN ARGUMENT...: refused, and the program does not ru
 	refuse "$claim" "$pattern" "$SOFTPMU" "$@" touch ran
 	check "$claim: the program did not run" [ ! -e ran ]
 }
-refuse_run "a core without an uncore PMU" "no PMU in the model" stat --core core2 -e unc_cbo_cache_lookup.any_mesi
+refuse_run "a core without an uncore PMU" "are not modelled" stat --core core2 -e unc_cbo_cache_lookup.any_mesi
 refuse_run "counts per thread" "per-thread" stat --core skylake --per-thread -e unc_arb_trk_requests.all
 refuse_run "counts per region" "per-region" stat --core skylake --per-region -e unc_arb_trk_requests.all
 refuse_run "counts in one region" "region" stat --core skylake --region x -e unc_arb_trk_requests.all

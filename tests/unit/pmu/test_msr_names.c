@@ -196,7 +196,7 @@ static void test_every_named_field_can_be_written(void **state)
 static void test_fields_tell_what_values_mean(void **state)
 {
 	static const struct { const char *table, *name, *field; uint64_t value; const char *meaning; } want[] = {
-		{ "netburst", "IQ_CCCR4", "ACTIVE THREAD", 3, "whichever" }, { "p5", "CESR", "CC1", 5,
+		{ "netburst", "IQ_CCCR4", "ACTIVE THREAD", 3, "whatever threads" }, { "p5", "CESR", "CC1", 5,
 		"clocks at CPL 0, 1 and 2" },
 		{ "skylake", "FIXED_CTR_CTRL", "ENABLE2", 2, "rings 1 to 3" }, { "ice-lake", "PERF_CAPABILITIES",
 		"PEBS_REC_FMT", 4, "adaptive" },

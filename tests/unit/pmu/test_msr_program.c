@@ -227,7 +227,7 @@ static void test_pebs_is_set_up_where_it_exists_and_refused_where_not(void **sta
 	static const struct { const char *table, *event; uint64_t enable; const char *refused; } table[] = {
 		{ "skylake", "MEM_LOAD_RETIRED.L1_MISS", 8, NULL }, { "core2", "INST_RETIRED.ANY_P", 1, NULL },
 		{ "golden-cove", "BR_MISP_RETIRED.ALL_BRANCHES", 0x80, NULL },
-		{ "skylake", "CPU_CLK_UNHALTED.THREAD_P", 0, "no precise event" }, { "yonah", "INSTR_RET", 0,
+		{ "skylake", "CPU_CLK_UNHALTED.THREAD_P", 0, "not a precise event" }, { "yonah", "INSTR_RET", 0,
 		"no PEBS" }, { "p6", "INST_RETIRED", 0, "no PEBS" },
 	};
 	static struct driver_writes w;

@@ -534,17 +534,18 @@ static void test_damaged_tables_are_refused_with_their_line(void **state)
 {
 	(void)state;
 	static const struct { const char *text, *says; } bad[] = {
-		{ "", "no events" }, { "@unit cbox slice 2 44\n", "line 1: @family" }, { "@family x\n",
-		"line 1: @family" },
-		{ "@family server\n@family server\n", "line 2" }, { "@family server\n@unit a slice 9 44\n",
-		"line 2: @unit" },
+		{ "", "no events" },
+		{ "@unit cbox slice 2 44\n", "line 1: @family" },
+		{ "@family x\n", "line 1: unknown @family" },
+		{ "@family server\n@family server\n", "line 2" },
+		{ "@family server\n@unit a slice 9 44\n", "line 2: bad @unit" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1\n", "line 3" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=reed\n", "line 3" },
-		{ "@family server\n@unit a slice 2 44\nX\ta\t1\t1\t0\t-\th\t-\n", "says nothing" },
+		{ "@family server\n@unit a slice 2 44\nX\ta\t1\t1\t0\t-\th\t-\n", "no @select line says" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=read\nX\ta\t1\t1\t2\t-\th\t-\n", "counters" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=read\nX\ta\t1\t1\t0\t-\th\n", "columns" },
 		{ "@family server\n@unit a slice 2 44\n@select a 1 bits 1=!\nX\ta\t1\t1\t0\t-\th\t-\n",
-		"says nothing" },
+		"no @select line says" },
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		char path[] = "/tmp/softpmu-uncore-XXXXXX", text[400] = "";

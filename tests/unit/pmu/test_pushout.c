@@ -311,10 +311,10 @@ static void test_tags_bind_not_then_and_then_or(void **state)
 static void test_bad_tags_are_refused_with_the_place_and_near_names(void **state)
 {
 	static const struct { const char *text, *says; } bad[] = {
-		{ "", "at its end" }, { "l2_miss &", "at its end" }, { "l2_miss l3_miss", "& or |" },
-		{ "(l2_miss", ") is missing" }, { "&", "a name" },
+		{ "", "at the end" }, { "l2_miss &", "at the end" }, { "l2_miss l3_miss", "& or |" },
+		{ "(l2_miss", "')' is missing" }, { "&", "a name" },
 		{ "l2_mis", "l2_miss" }, { "l1d_evict_modified", "belongs to no uop" },
-		{ "retired", "no event of a uop" }, { "l2_miss\n\nlock", "& or" }, { "l2_miss)", "& or |" },
+		{ "retired", "unknown event" }, { "l2_miss\n\nlock", "& or" }, { "l2_miss)", "& or |" },
 	};
 	struct tag t;
 	struct err err;

@@ -184,8 +184,8 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
  * has at least one of them.  A core need not hand over any other uop, unless somebody samples: samples need all
  * records.  plain: nonzero if the event is programmed without CMASK, INV and EDGE.  Retired instructions then
  * come from spmu_batch.instructions and need no record. */
-void spmu_event_uops(
-	const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did);
+void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is,
+	uint64_t *did);
 /* Whether the model can count the event with this value of event->extra_msr (the table's rows name some values
  * only).  Returns NULL if it can, else the reason as a static string. */
 const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value);

@@ -78,8 +78,8 @@ static int join(struct reader *r, const char *node, const char *other)
 	struct metrics *m = &r->m;
 	size_t k = metrics_find(m, node), with = metrics_find(m, other);
 	if (k == SIZE_MAX || !m->metric[k].level || with == SIZE_MAX || !m->metric[with].level)
-		return problem(
-			r, "no node of the tree above this line:", k == SIZE_MAX || !m->metric[k].level ? node : other);
+		return problem(r, "no node of the tree above this line:",
+			k == SIZE_MAX || !m->metric[k].level ? node : other);
 	for (int i = (int)k; i >= 0; i = m->metric[i].parent)
 		if ((size_t)i == with)
 			return problem(r, "a node cannot join one that it is part of:", node);

@@ -47,8 +47,8 @@ static struct annotate_symbol *get_symbol(struct annotate_event *e, const struct
 	return &e->symbol[low];
 }
 
-static int on_sample(
-	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
+	const char *comm)
 {
 	struct annotate_event *e = &((struct collecting *)context)->a->event[r->event];
 	(void)comm;
@@ -242,8 +242,8 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	size = symfile_read(s->file, s->symbol->start, code, size);
 	if (!size) {
 		free(code);
-		return err_set(
-			err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path, s->symbol->name);
+		return err_set(err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path,
+			s->symbol->name);
 	}
 	struct symbols_names *names;
 	if (symbols_names_open(&names, s->file, err)) {
@@ -270,8 +270,8 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 			at = from - s->symbol->start;
 			stop = at + bytes;
 		}
-		unsigned length = isa_text(
-			code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text, sizeof text);
+		unsigned length = isa_text(code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text,
+			sizeof text);
 		uint64_t period = 0;
 		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
 			period += s->hit[hit].period;

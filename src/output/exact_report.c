@@ -51,8 +51,8 @@ static bool grow(struct loading *l)
 	return true;
 }
 
-static int on_sample(
-	void *context, const struct perfdata_record *s, const struct symbols_place *place, const char *comm)
+static int on_sample(void *context, const struct perfdata_record *s, const struct symbols_place *place,
+	const char *comm)
 {
 	struct loading *l = context;
 	struct exact_report *r = l->r;
@@ -300,8 +300,8 @@ static double error_of(const struct exact_report *r, size_t event, bool against_
 	for (size_t i = 0; i < r->rows; i++) {
 		const struct exact_row *row = &r->row[i];
 		double have = percent(row->period[event], r->total[event]);
-		double want = percent(
-			against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles, whole);
+		double want = percent(against_instructions ? of_kind(r, row->period, EXACT_INSTRUCTIONS) : row->cycles,
+			whole);
 		right += have < want ? have : want;
 	}
 	return 100 - right > 0 ? 100 - right : 0;
@@ -468,8 +468,8 @@ static int annotate_one(FILE *to, const struct exact_report *r, const struct exa
 	return rc;
 }
 
-unsigned exact_report_annotate(
-	FILE *to, const struct exact_report *r, const char *symbol, const struct annotate_options *o, struct err *err)
+unsigned exact_report_annotate(FILE *to, const struct exact_report *r, const char *symbol,
+	const struct annotate_options *o, struct err *err)
 {
 	struct exact_report *functions;
 	unsigned printed = 0;

@@ -51,8 +51,8 @@ void exact_report_print(FILE *to, const struct exact_report *r, const struct exa
 /* Were events sampled in the same run? */
 bool exact_report_has_methods(const struct exact_report *r);
 /* Prints the table of sampling errors.  instructions, functions: two reports of the same file. */
-void exact_report_errors(
-	FILE *to, const struct exact_report *instructions, const struct exact_report *functions, bool json);
+void exact_report_errors(FILE *to, const struct exact_report *instructions, const struct exact_report *functions,
+	bool json);
 /* Prints the functions called `symbol` (NULL: all, hottest first), annotated.  instructions: a report by instruction.
  *  Returns how many were printed. */
 unsigned exact_report_annotate(FILE *to, const struct exact_report *instructions, const char *symbol,

@@ -112,8 +112,8 @@ static const char *place_source(struct memprofile_work *w, const struct symbols_
 
 /* From "[heap] malloc 0x401136 ...": the name of the allocation site.  The address is the return address of
  * the call. */
-static const char *heap_name(
-	struct memprofile_work *w, const struct perfdata_record *r, const char *path, const char **source)
+static const char *heap_name(struct memprofile_work *w, const struct perfdata_record *r, const char *path,
+	const char **source)
 {
 	char function[64], text[TEXT];
 	unsigned long long site;
@@ -131,8 +131,8 @@ static const char *heap_name(
 }
 
 /* Returns the name of the data object at an address.  *named: it is more than the name of the mapping. */
-static const char *object_name(
-	struct memprofile_work *w, const struct perfdata_record *r, const char **dso, const char **source, bool *named)
+static const char *object_name(struct memprofile_work *w, const struct perfdata_record *r, const char **dso,
+	const char **source, bool *named)
 {
 	struct symbols_place at;
 	char text[TEXT];
@@ -213,8 +213,8 @@ static int note_event(struct memprofile_work *w, const struct perfdata_record *r
 	return 0;
 }
 
-static int on_sample(
-	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
+	const char *comm)
 {
 	struct memprofile_work *w = context;
 	struct memprofile *p = w->out;
@@ -306,8 +306,8 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 
 /* Finds the pattern of an entry's addresses.  hit[0..n): all of the entry, sorted by address.  in_set: scratch, one
  * for each set. */
-static void pattern(
-	struct memprofile_entry *e, const struct hit *hit, size_t n, const struct memprofile_cache *c, uint32_t *in_set)
+static void pattern(struct memprofile_entry *e, const struct hit *hit, size_t n, const struct memprofile_cache *c,
+	uint32_t *in_set)
 {
 	uint64_t before = hit[0].address, line = UINT64_MAX, differ = 0;
 	e->low = hit[0].address;
@@ -444,8 +444,8 @@ static void free_work(struct memprofile_work *w)
 	free(w);
 }
 
-int memprofile_load(
-	struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o, struct err *err)
+int memprofile_load(struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o,
+	struct err *err)
 {
 	struct memprofile *p = calloc(1, sizeof *p);
 	struct memprofile_work *w = calloc(1, sizeof *w);

@@ -70,8 +70,8 @@ struct memprofile {
 };
 
 /* The file must outlive the profile. */
-int memprofile_load(
-	struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o, struct err *err);
+int memprofile_load(struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o,
+	struct err *err);
 void memprofile_free(struct memprofile *p);
 const char *memprofile_level_name(enum memprofile_level level);
 const char *memprofile_verdict_name(enum memprofile_verdict verdict);	/* "" for nothing */

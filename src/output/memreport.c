@@ -83,8 +83,8 @@ static void print_pattern(FILE *to, const struct memprofile *p, const struct mem
 			p->l1d.sets * p->l1d.ways);
 }
 
-static void print_table(
-	FILE *to, const struct memprofile *p, const struct memreport_options *o, enum memprofile_key key)
+static void print_table(FILE *to, const struct memprofile *p, const struct memreport_options *o,
+	enum memprofile_key key)
 {
 	size_t shown = 0, left = 0;
 	char name[NAME];

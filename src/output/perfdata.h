@@ -126,10 +126,10 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
  * Return a negative error once the file could not be written; later calls do nothing and return the same. */
 int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time);
 int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time);
-int perfdata_fork(
-	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
-int perfdata_exit(
-	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time);
+int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
+	uint64_t time);
+int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
+	uint64_t time);
 int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s);
 /* Writes the features, completes the header, closes the file and frees w.  After a write error (a full disk) it drops
  * as much of the end as the features need, so that the file stays readable, and returns the first error.  *bytes,

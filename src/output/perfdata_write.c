@@ -222,17 +222,17 @@ static int task(struct perfdata_writer *w, uint32_t type, uint32_t pid, uint32_t
 		return w->error.code;
 	memcpy(p, (uint32_t[]){ pid, parent_pid, tid, parent_tid }, 16);
 	memcpy(p + 16, &time, 8);
-	put_sample_id(
-		p + 24, type == PERF_RECORD_FORK ? parent_pid : pid, type == PERF_RECORD_FORK ? parent_tid : tid, time);
+	put_sample_id(p + 24, type == PERF_RECORD_FORK ? parent_pid : pid, type == PERF_RECORD_FORK ? parent_tid : tid,
+		time);
 	return 0;
 }
-int perfdata_fork(
-	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
+	uint64_t time)
 {
 	return task(w, PERF_RECORD_FORK, pid, parent_pid, tid, parent_tid, time);
 }
-int perfdata_exit(
-	struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid, uint64_t time)
+int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
+	uint64_t time)
 {
 	return task(w, PERF_RECORD_EXIT, pid, parent_pid, tid, parent_tid, time);
 }
@@ -315,8 +315,8 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 	return 0;
 }
 
-static void fill_attr(
-	struct perf_event_attr *a, const struct perfdata_event *e, const struct perfdata_writer *w, bool first)
+static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e, const struct perfdata_writer *w,
+	bool first)
 {
 	memset(a, 0, sizeof *a);
 	a->type = e->type;
@@ -429,8 +429,8 @@ static int open_file(struct perfdata_writer *w, struct err *err)
 		return err_system(err, "cannot create %s", w->path);
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!w->regular && lseek(w->fd, 0, SEEK_CUR) < 0)
-		return err_set(
-			err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported; name a file", w->path);
+		return err_set(err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported; name a file",
+			w->path);
 	return 0;
 }
 

@@ -122,8 +122,8 @@ static struct profile_node *new_node(struct profile *p)
 }
 
 /* Adds a chain, whose frames are in the order of the tree, from its root on. */
-static int add_chain(
-	struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count, uint64_t period)
+static int add_chain(struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count,
+	uint64_t period)
 {
 	if (!e->tree && !(e->tree = new_node(p)))
 		return ERR_NOMEM;
@@ -358,8 +358,8 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 
 struct load { struct profile *p; struct key **keys; };
 
-static int branch_end(
-	struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f, struct profile_end *out)
+static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f,
+	struct profile_end *out)
 {
 	resolve(p, r, ip, ip >> 63, f);
 	*out = (struct profile_end){ texts_keep(&p->texts, f->place.dso), f->place.symbol, f->place.address, f->level };
@@ -422,8 +422,8 @@ static int add_pushout(struct profile_event *e, struct profile_entry *n, const s
 	return spread_add(n->pushouts, (uint32_t)(cycles < most ? cycles : most)) ? 0 : ERR_NOMEM;
 }
 
-static int on_sample(
-	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
+	const char *comm)
 {
 	struct load *l = context;
 	struct profile *p = l->p;

@@ -95,8 +95,8 @@ void profile_free(struct profile *p);
 /* For annotate: `sample` is called for every sample, with the place that it hit, while mappings are tracked. */
 struct profile_visit {
 	void *context;
-	int (*sample)(
-		void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm);
+	int (*sample)(void *context, const struct perfdata_record *r, const struct symbols_place *place,
+		const char *comm);
 };
 int  profile_walk(struct profile *p, const struct profile_visit *v, struct err *err);
 /* Creates an empty profile for profile_walk. */

@@ -59,8 +59,8 @@ static const char *prediction(const struct profile_entry *e)
 	return e->prediction == PROFILE_PREDICTED ? "N" : e->prediction == PROFILE_MISPREDICTED ? "Y" : "N/A";
 }
 
-static void cell(
-	const struct profile_event *event, const struct profile_entry *e, enum profile_key key, char text[TEXT])
+static void cell(const struct profile_event *event, const struct profile_entry *e, enum profile_key key,
+	char text[TEXT])
 {
 	switch (key) {
 	case PROFILE_COMM: snprintf(text, TEXT, "%s", e->comm); break;

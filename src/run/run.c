@@ -834,8 +834,8 @@ static void recorded(void *context, uint32_t process, const uint64_t *w, size_t 
 	if (ST_HEADER_KIND(w[0]) == ST_NOTE)
 		take_note(r->result, w, words);
 	if (ST_HEADER_KIND(w[0]) == ST_CLIENT && words * 8 >= sizeof *c && c->number)
-		stream_answer(
-			r->stream, process, &(struct st_answer){ .number = c->number, .status = SPMU_CLIENT_ABSENT });
+		stream_answer(r->stream, process, &(struct st_answer){ .number = c->number,
+			.status = SPMU_CLIENT_ABSENT });
 }
 
 /* Runs without a model: `softpmu trace`. */

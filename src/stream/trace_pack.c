@@ -135,8 +135,8 @@ size_t trace_pack(struct trace_pack *p, uint32_t process, const uint64_t *words,
 	return (size_t)(literal - out);
 }
 
-bool trace_unpack(
-	struct trace_pack *p, uint32_t process, const uint8_t *in, size_t bytes, uint64_t *words, size_t count)
+bool trace_unpack(struct trace_pack *p, uint32_t process, const uint8_t *in, size_t bytes, uint64_t *words,
+	size_t count)
 {
 	if (bytes < count)
 		return false;

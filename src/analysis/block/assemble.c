@@ -123,8 +123,8 @@ static void write_text(FILE *to, const char *s, size_t n, size_t block)
 }
 
 /* Writes the block without its comments. *line: the line of an error. Returns NULL, or what is wrong. */
-static const char *write_block(
-	FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text, size_t text_bytes)
+static const char *write_block(FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text,
+	size_t text_bytes)
 {
 	char *clean = malloc(src->bytes + 1);
 	if (!clean)
@@ -438,8 +438,8 @@ static int run_job(struct job *j, struct err *err)
 		if (WEXITSTATUS(status) == 0)
 			return read_object(j, err);
 		if (!read_log(j, other, sizeof other))
-			return err_set(
-				err, ERR_INPUT, "the assembler failed: %s", *other ? other : "it gave no reason");
+			return err_set(err, ERR_INPUT, "the assembler failed: %s",
+				*other ? other : "it gave no reason");
 	}
 	return err_set(err, ERR_INPUT, "the assembler found new errors in each of %d runs", ROUNDS);
 }
@@ -545,8 +545,8 @@ static uint8_t *elf_bytes(Elf *elf, uint64_t from, uint64_t to)
 	return code;
 }
 
-int asm_elf(
-	const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes, struct err *err)
+int asm_elf(const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes,
+	struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
 	GElf_Ehdr eh;

@@ -30,6 +30,6 @@ void asm_release(struct asm_block *block, size_t n);
 int asm_hex(const char *text, uint8_t **code, size_t *bytes, struct err *err);
 /* The bytes at addresses [from, to) of an executable, a library or an object (of objects: offsets into .text).
  * *code is malloc'd. *word_bytes: 8 or 4. */
-int asm_elf(
-	const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes, struct err *err);
+int asm_elf(const char *path, uint64_t from, uint64_t to, uint8_t **code, size_t *bytes, int *word_bytes,
+	struct err *err);
 #endif

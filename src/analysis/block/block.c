@@ -57,8 +57,8 @@ static int no_memory(struct err *err)
 	return err_set(err, ERR_NOMEM, "out of memory for the block");
 }
 
-int block_engine_create(
-	struct block_engine **out, const struct core_config *core, const char *data_dir, struct err *err)
+int block_engine_create(struct block_engine **out, const struct core_config *core, const char *data_dir,
+	struct err *err)
 {
 	char path[4096];
 	struct block_engine *e = calloc(1, sizeof *e);

@@ -35,8 +35,8 @@ enum {
 };
 
 struct block_engine;		/* a machine's tables; serves any number of blocks */
-int block_engine_create(
-	struct block_engine **out, const struct core_config *core, const char *data_dir, struct err *err);
+int block_engine_create(struct block_engine **out, const struct core_config *core, const char *data_dir,
+	struct err *err);
 void block_engine_destroy(struct block_engine *e);
 
 struct block_spec {

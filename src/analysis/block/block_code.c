@@ -187,8 +187,8 @@ static int accesses(struct reader *r, struct step *st, const ZydisDecodedInstruc
 			int64_t at = stack + (hidden && write && move < 0 ? move : 0);
 			if (op[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB && op[i].element_count > 1)
 				elements = op[i].element_count;
-			rc = memory_operand(
-				r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, most, at, err);
+			rc = memory_operand(r, st, &op[i], write ? ST_SLOT_STORE : ST_SLOT_LOAD, elements, most, at,
+				err);
 		}
 	}
 	r->p->stack_net += move;
@@ -244,8 +244,8 @@ static const char *refusal(const ZydisDecodedInstruction *zi, const ZydisDecoded
 	return NULL;
 }
 
-static int append_step(
-	struct path *p, const uint8_t *bytes, unsigned len, uint64_t offset, bool appended, struct err *err)
+static int append_step(struct path *p, const uint8_t *bytes, unsigned len, uint64_t offset, bool appended,
+	struct err *err)
 {
 	if (p->steps == BLOCK_INSNS)
 		return err_set(err, ERR_INPUT, "more than %d instructions are executed in the block", BLOCK_INSNS);
@@ -298,8 +298,8 @@ static int close_loop(struct reader *r, struct block_result *result, struct err 
 	return rc;
 }
 
-static int decode_at(
-	const struct reader *r, uint64_t at, ZydisDecodedInstruction *zi, ZydisDecodedOperand *op, struct err *err)
+static int decode_at(const struct reader *r, uint64_t at, ZydisDecodedInstruction *zi, ZydisDecodedOperand *op,
+	struct err *err)
 {
 	const struct block_spec *spec = r->spec;
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&r->decoder, spec->code + at, spec->bytes - at, zi, op)))
@@ -400,13 +400,13 @@ int path_make(struct path *p, const struct block_spec *spec, struct block_result
 	if (!spec->bytes)
 		return err_set(err, ERR_INPUT, "no instructions");
 	if (spec->bytes > 15u * BLOCK_INSNS)
-		return err_set(
-			err, ERR_INPUT, "%zu bytes of code: more than %d instructions", spec->bytes, BLOCK_INSNS);
+		return err_set(err, ERR_INPUT, "%zu bytes of code: more than %d instructions", spec->bytes,
+			BLOCK_INSNS);
 	if (ZYAN_FAILED(ZydisDecoderInit(&r.decoder,
 		    spec->word_bytes == 4 ? ZYDIS_MACHINE_MODE_LEGACY_32 : ZYDIS_MACHINE_MODE_LONG_64,
 		    spec->word_bytes == 4 ? ZYDIS_STACK_WIDTH_32 : ZYDIS_STACK_WIDTH_64)))
-		return err_set(
-			err, ERR_UNSUPPORTED, "this build of Zydis cannot decode %d-bit code", spec->word_bytes * 8);
+		return err_set(err, ERR_UNSUPPORTED, "this build of Zydis cannot decode %d-bit code",
+			spec->word_bytes * 8);
 	uint8_t *starts = calloc(spec->bytes + 1, 1);
 	p->step = calloc(BLOCK_INSNS, sizeof *p->step);
 	p->bytes = spec->bytes;

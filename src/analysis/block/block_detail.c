@@ -130,8 +130,8 @@ static void width_bounds(const struct core_config *core, struct block_result *r)
 
 /* ---- front end ---- */
 
-static void front_end(
-	const struct core_config *core, const struct path *p, const struct samples *s, struct block_result *r)
+static void front_end(const struct core_config *core, const struct path *p, const struct samples *s,
+	struct block_result *r)
 {
 	double iterations = s->iterations ? s->iterations : 1, width = core->alloc_width;
 	double empty = s->cycles * width - r->slots * iterations, bubbles = (double)s->signal[SPMU_SIG_IDQ_BUBBLE];

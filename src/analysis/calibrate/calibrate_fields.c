@@ -36,8 +36,8 @@ static void add_point(struct cal_curve *c, const struct cal_probe *p, const stru
 	c->most[c->n++] = v->high;
 }
 
-static struct cal_curve curve_of(
-	const struct cal_probe *p, size_t count, const struct cal_native *host, enum cal_family f)
+static struct cal_curve curve_of(const struct cal_probe *p, size_t count, const struct cal_native *host,
+	enum cal_family f)
 {
 	struct cal_curve c = { .n = 0 };
 	size_t params, first = cal_first(p, count, f, &params);
@@ -236,8 +236,8 @@ static double gone(unsigned policy, uint32_t ways, unsigned lines)
 
 /* L1D's replacement: the policy whose misses in laps of L1D's size up to twice that size are nearest to the
  * host's; the base's if it is as near. */
-static void replacement(
-	struct core_config *c, struct cal_fields *out, const struct cal_curve *huge, double l1, double l2)
+static void replacement(struct core_config *c, struct cal_fields *out, const struct cal_curve *huge, double l1,
+	double l2)
 {
 	static const char *const name[] = { "lru", "plru", "srrip", "quad" };
 	enum { POLICIES = sizeof name / sizeof *name };
@@ -497,8 +497,8 @@ double cal_off(size_t count, const struct cal_native *host, const bool *wanted, 
 	return points ? sqrt(off / points) : HUGE_VAL;
 }
 
-void cal_scatter_is(
-	struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share, double off)
+void cal_scatter_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share,
+	double off)
 {
 	c->memory_scattered = share;
 	tell(out, "memory.scattered", base->memory_scattered, share,
@@ -527,8 +527,8 @@ void cal_room_set(struct core_config *c, const struct core_config *base, uint32_
 	c->l3_size = base->l3_size / base->l3_ways * ways;
 }
 
-void cal_room_is(
-	struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t ways, double off)
+void cal_room_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t ways,
+	double off)
 {
 	cal_room_set(c, base, ways);
 	tell(out, "l3.ways", base->l3_ways, c->l3_ways,
@@ -554,8 +554,8 @@ bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, 
 	return points >= 2 && c->prefetch_l1d_ip_pages;
 }
 
-void cal_distance_is(
-	struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t distance, double off)
+void cal_distance_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t distance,
+	double off)
 {
 	c->prefetch_l1d_ip_distance = distance;
 	tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance,
@@ -584,8 +584,8 @@ void cal_uneven_set(struct core_config *c, const struct core_config *base, uint3
 	c->dram_others_ns = others;
 }
 
-void cal_uneven_is(
-	struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share, double off)
+void cal_uneven_is(struct core_config *c, struct cal_fields *out, const struct core_config *base, uint32_t share,
+	double off)
 {
 	cal_uneven_set(c, base, share);
 	tell(out, "dram.others_ns", base->dram_others_ns, c->dram_others_ns,

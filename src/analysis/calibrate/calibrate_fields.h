@@ -37,13 +37,13 @@ void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const str
 bool cal_scatter_wants(const struct core_config *config, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, bool *wanted);
 double cal_off(size_t count, const struct cal_native *host, const bool *wanted, const double *model);
-void cal_scatter_is(
-	struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share, double off);
+void cal_scatter_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share,
+	double off);
 bool cal_room_wants(const struct core_config *config, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, bool *wanted);
 void cal_room_set(struct core_config *config, const struct core_config *base, uint32_t ways);
-void cal_room_is(
-	struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t ways, double off);
+void cal_room_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t ways,
+	double off);
 /* distance (prefetch.l1d_ip_distance): how far ahead a prefetcher is that does not stop at pages; tried around
  * the value that the curves give. */
 bool cal_distance_wants(const struct core_config *config, const struct cal_probe *p, size_t count,
@@ -54,8 +54,8 @@ void cal_distance_is(struct core_config *config, struct cal_fields *out, const s
 bool cal_uneven_wants(const struct core_config *config, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, bool *wanted);
 void cal_uneven_set(struct core_config *config, const struct core_config *base, uint32_t share);
-void cal_uneven_is(
-	struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share, double off);
+void cal_uneven_is(struct core_config *config, struct cal_fields *out, const struct core_config *base, uint32_t share,
+	double off);
 /* Sets wanted[i] for the microbenchmarks that cal_refine needs with this config. */
 void cal_refine_wants(const struct core_config *config, const struct cal_probe *p, size_t count, bool *wanted);
 /* One step of refinement. model[i]: the cycles of *config, below 0 where not run. Changes *config and returns

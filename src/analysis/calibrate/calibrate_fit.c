@@ -105,19 +105,19 @@ int cal_fit_knee(struct cal_knee *out, const struct cal_curve *c, double high, s
 			fails = i;
 	}
 	if (fails == n)
-		return err_set(
-			err, ERR_UNSUPPORTED, "it does not reach %.1f cycles, but %.1f", upper(low, top), env[n - 1]);
+		return err_set(err, ERR_UNSUPPORTED, "it does not reach %.1f cycles, but %.1f", upper(low, top),
+			env[n - 1]);
 	if (fails <= fits || x[fails] > WIDEST * x[fits])
-		return err_set(
-			err, ERR_UNSUPPORTED, "no knee: it rises all the way from %.0f to %.0f", x[fits], x[fails]);
+		return err_set(err, ERR_UNSUPPORTED, "no knee: it rises all the way from %.0f to %.0f", x[fits],
+			x[fails]);
 	int code = stands_out(c, fits, fails, low, top, err);
 	if (!code)
 		*out = (struct cal_knee){ .fits = x[fits], .fails = x[fails], .low = low, .high = top };
 	return code;
 }
 
-int cal_fit_level(
-	double *out, const double *x, const double *y, size_t n, double from, double to, double most, struct err *err)
+int cal_fit_level(double *out, const double *x, const double *y, size_t n, double from, double to, double most,
+	struct err *err)
 {
 	double env[CAL_CURVE], in[CAL_CURVE];
 	size_t k = 0;
@@ -195,8 +195,8 @@ int cal_fit_fall(struct core_fall *out, const double *age, const double *share, 
 	return 0;
 }
 
-int cal_fit_others(
-	struct core_fall *out, const struct cal_curve *c, double low, double high, double end, struct err *err)
+int cal_fit_others(struct core_fall *out, const struct cal_curve *c, double low, double high, double end,
+	struct err *err)
 {
 	double share[CAL_CURVE];
 	struct err why = { 0, "" };

@@ -61,8 +61,8 @@ struct cost_event {
 	uint8_t busy[2], less;
 	const char *busy_how;		/* what is counted as busy, or why nothing is */
 	/* Changes c and writes the changed fields into text ("l2.size=8M"). COST_NO_CHANGE: *why has the reason. */
-	enum cost_change (*change)(
-		struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why);
+	enum cost_change (*change)(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+		const char **why);
 	/* fields for COST_ONLY ("free.l1_miss=1"; NULL: none); the same for a core without L3, if they differ */
 	const char *only, *only_last;
 	bool by_default;		/* looked at if the user names no events */

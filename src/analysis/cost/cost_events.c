@@ -183,8 +183,8 @@ static enum cost_change cache(uint32_t *field, const char *key, uint32_t most, u
 	return COST_REMOVES;
 }
 
-static enum cost_change free_latency(
-	uint32_t *field, const char *key, uint32_t to, char *text, size_t bytes, const char **why)
+static enum cost_change free_latency(uint32_t *field, const char *key, uint32_t to, char *text, size_t bytes,
+	const char **why)
 {
 	*why = "it already takes no longer";
 	if (*field <= to)
@@ -219,8 +219,8 @@ static enum cost_change large_pages(struct core_config *c, char *text, size_t by
 	return COST_REMOVES;
 }
 
-static enum cost_change change_predictor(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_predictor(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	if (how == COST_WITHOUT)
 		return no_change(c, how, text, bytes, why);
@@ -285,8 +285,8 @@ static enum cost_change change_l1i(struct core_config *c, enum cost_try how, cha
 	return cache(&c->l1i_size, "l1i.size", 1 << 20, 64 * c->l1i_ways, how, text, bytes, why);
 }
 
-static enum cost_change entries(
-	uint32_t *field, const char *key, uint32_t most, uint32_t ways, enum cost_try how, char *text, size_t bytes)
+static enum cost_change entries(uint32_t *field, const char *key, uint32_t most, uint32_t ways, enum cost_try how,
+	char *text, size_t bytes)
 {
 	const uint32_t now = *field;
 	if (now)
@@ -297,8 +297,8 @@ static enum cost_change entries(
 	return COST_REMOVES;
 }
 
-static enum cost_change change_dtlb(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_dtlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	if (how == COST_WITHOUT)
 		return large_pages(c, text, bytes, why);
@@ -308,8 +308,8 @@ static enum cost_change change_dtlb(
 	return what;
 }
 
-static enum cost_change change_stlb(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_stlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	if (!c->stlb_entries || how == COST_WITHOUT)
 		return change_dtlb(c, how, text, bytes, why);
@@ -317,8 +317,8 @@ static enum cost_change change_stlb(
 	return entries(&c->stlb_entries, "stlb.entries", 16384, c->stlb_ways, how, text, bytes);
 }
 
-static enum cost_change change_itlb(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_itlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	if (how == COST_WITHOUT)
 		return large_pages(c, text, bytes, why);
@@ -326,8 +326,8 @@ static enum cost_change change_itlb(
 	return entries(&c->itlb_entries, "itlb.entries", 1024, c->itlb_ways, how, text, bytes);
 }
 
-static enum cost_change change_prefetch(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_prefetch(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	struct { uint32_t *field; const char *key; } p[] = {
 		{ &c->prefetch_l1d_next_line, "prefetch.l1d_next_line" }, { &c->prefetch_l1d_ip, "prefetch.l1d_ip" },
@@ -343,8 +343,8 @@ static enum cost_change change_prefetch(
 	return *text ? COST_REMOVES : COST_NO_CHANGE;
 }
 
-static enum cost_change change_split(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_split(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	*why = how ? no_other : "a split costs no more than its two accesses on this core";
 	if (how || !(c->l1d_split_penalty | c->l1d_page_split_penalty))
@@ -354,8 +354,8 @@ static enum cost_change change_split(
 	return COST_FREES;
 }
 
-static enum cost_change change_forward(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_forward(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	*why = how ? no_other : "a load that cannot be forwarded to waits only until the store is written";
 	if (how || !(c->forward_blocked | c->alias_penalty))
@@ -365,8 +365,8 @@ static enum cost_change change_forward(
 	return COST_FREES;
 }
 
-static enum cost_change change_lock(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_lock(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	*why = how ? no_other : "the latency of locked instructions stands in the uop table, and no field changes it";
 	if (how || !c->lock_penalty)
@@ -376,8 +376,8 @@ static enum cost_change change_lock(
 	return COST_FREES;
 }
 
-static enum cost_change change_store_buffer(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_store_buffer(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	const uint32_t now = c->store_buffer_size;
 	if (how == COST_WITHOUT)
@@ -390,8 +390,8 @@ static enum cost_change change_store_buffer(
 	return COST_REMOVES;
 }
 
-static enum cost_change change_clear(
-	struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
+static enum cost_change change_clear(struct core_config *c, enum cost_try how, char *text, size_t bytes,
+	const char **why)
 {
 	*why = no_other;
 	if (how)

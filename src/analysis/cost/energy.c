@@ -148,8 +148,8 @@ static int row(struct energy_model *m, bool had[ENERGY_PARTS_COUNT], char *line,
 	struct energy_row *r = &m->row[p];
 	if (number(&r->at, cell[1]) || number(&r->pj, cell[2]) || number(&r->power, cell[3]) ||
 		number(&r->mw, cell[4]) || !(r->at > 0) || r->power > 2)
-		return err_set(
-			err, ERR_INPUT, "%s: at, pJ, power and mW are numbers, at above 0, power up to 2", cell[0]);
+		return err_set(err, ERR_INPUT, "%s: at, pJ, power and mW are numbers, at above 0, power up to 2",
+			cell[0]);
 	had[p] = true;
 	return 0;
 }

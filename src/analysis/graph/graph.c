@@ -180,8 +180,8 @@ static void place_costs(struct graph *g, uint64_t ip)
 	}
 }
 
-static void retired(
-	struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t results, uint32_t store)
+static void retired(struct graph *g, const struct spmu_record *r, uint64_t base, uint32_t loads, uint32_t results,
+	uint32_t store)
 {
 	const struct core_config *c = &g->c;
 	for (unsigned i = 0; i < g->runs; i++) {
@@ -390,8 +390,8 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-int graph_create(
-	struct graph **out, const struct core_config *c, const uint32_t *free_classes, unsigned runs, struct err *err)
+int graph_create(struct graph **out, const struct core_config *c, const uint32_t *free_classes, unsigned runs,
+	struct err *err)
 {
 	int rc = graph_supports(c, err);
 	if (rc)

@@ -73,8 +73,8 @@ static bool was_there(const struct graph *g, const struct core_fill *f)
 
 /* When the line of pending fill f arrives if the request got its buffer at `cycle` in a graph, and at `seen` in
  * the run. */
-static uint64_t arrives(
-	const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle, uint64_t seen)
+static uint64_t arrives(const struct graph *g, const struct times *t, const struct core_fill *f, uint64_t cycle,
+	uint64_t seen)
 {
 	uint64_t takes = less(f->ready, seen);
 	if (f->level == 2)
@@ -194,14 +194,14 @@ void graph_measure_store(const struct graph *g, const struct core_detail *d, con
 	await_walk(g, r, a);
 }
 
-uint64_t graph_addressed(
-	const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle)
+uint64_t graph_addressed(const struct graph *g, const struct times *t, const struct access *a, uint64_t did,
+	uint64_t cycle)
 {
 	return most(cycle + 1, (a->page < 0 ? cycle : most(cycle, t->walked[a->page])) + shortened(g, t, a, did));
 }
 
-void graph_walks(
-	const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle)
+void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r,
+	uint64_t cycle)
 {
 	t->walked[page_number(g, r->addr) % PAGES] = cycle + translated(t, a);
 }

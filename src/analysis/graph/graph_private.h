@@ -117,12 +117,12 @@ void graph_measure_store(const struct graph *g, const struct core_detail *d, con
 void graph_measure_load(const struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base,
 	struct access *a);
 /* When a store's address uop that was dispatched at `cycle` is complete. */
-uint64_t graph_addressed(
-	const struct graph *g, const struct times *t, const struct access *a, uint64_t did, uint64_t cycle);
+uint64_t graph_addressed(const struct graph *g, const struct times *t, const struct access *a, uint64_t did,
+	uint64_t cycle);
 /* An access that walked the page tables was dispatched at `cycle`: records until when other accesses wait for
  * that walk; graph_walk_seen does so for the run itself. */
-void graph_walks(
-	const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r, uint64_t cycle);
+void graph_walks(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r,
+	uint64_t cycle);
 void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base);
 /* Whether a load whose operands are ready must wait for older stores with unknown addresses. */
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);

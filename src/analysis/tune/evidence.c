@@ -175,8 +175,8 @@ static struct core_caches *caches_of(struct evidence *e, uint64_t number)
 	return shadow_init(&c->data, e->data_bytes) && shadow_init(&c->code, e->code_bytes) ? c : NULL;
 }
 
-int evidence_thread_start(
-	struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared, struct err *err)
+int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared,
+	struct err *err)
 {
 	struct evidence_thread *t = calloc(1, sizeof *t);
 	if (!t)

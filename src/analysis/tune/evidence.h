@@ -80,8 +80,8 @@ void evidence_destroy(struct evidence *e);
 void evidence_wanted(struct core_wanted *w);
 struct evidence_thread;		/* belongs to the evidence */
 /* core: threads of the same number share L1D and L1I; shared: it is one of several hardware threads of the core. */
-int evidence_thread_start(
-	struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared, struct err *err);
+int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared,
+	struct err *err);
 void evidence_thread_batch(struct evidence_thread *t, const struct spmu_batch *b);
 void evidence_thread_end(struct evidence_thread *t);
 /* Call when all threads have ended. 0, or ERR_NOMEM if memory ran out during the run. */

@@ -187,8 +187,8 @@ void core_fall_print(const struct core_fall *p, char text[CORE_FALL_TEXT])
 	size_t used = 0;
 	strcpy(text, "none");
 	for (uint32_t i = 0; i < p->points; i++)
-		used += (size_t)snprintf(
-			text + used, CORE_FALL_TEXT - used, "%s%.6g:%.6g", i ? " " : "", p->at[i], p->per_cent[i]);
+		used += (size_t)snprintf(text + used, CORE_FALL_TEXT - used, "%s%.6g:%.6g", i ? " " : "", p->at[i],
+			p->per_cent[i]);
 }
 
 double core_fall_per_cent(const struct core_fall *p, double at)

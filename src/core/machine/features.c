@@ -387,8 +387,8 @@ void core_features_config(const struct core_features *f, struct core_config *out
 }
 
 /* Finds the code of a level by its name; `preset` is level 0 of every feature. */
-static int code_by_name(
-	const struct core_config *preset, const struct row *r, const char *level, uint32_t *code, struct err *err)
+static int code_by_name(const struct core_config *preset, const struct row *r, const char *level, uint32_t *code,
+	struct err *err)
 {
 	struct core_feature f;
 	char known[192] = "";

@@ -220,8 +220,8 @@ static inline unsigned inflight_busy(const struct inflight *q, uint64_t cycle)
 		n += q->ready[i] > cycle;
 	return n;
 }
-static inline void inflight_set(
-	struct inflight *q, unsigned i, uint32_t line, uint64_t ready, unsigned source, bool demand)
+static inline void inflight_set(struct inflight *q, unsigned i, uint32_t line, uint64_t ready, unsigned source,
+	bool demand)
 {
 	q->line[i] = line;
 	q->ready[i] = ready;

@@ -101,8 +101,8 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 }
 
 /* A request of the DCU prefetchers or of PREFETCHh, within a page whose frame is known. */
-static void l1d_prefetch(
-	struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait, bool timed)
+static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64_t cycle, uint8_t flags, bool wait,
+	bool timed)
 {
 	enum inflight_source source;
 	uint64_t asked;
@@ -182,8 +182,8 @@ SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 }
 
 /* One line of a load. */
-ALWAYS_INLINE uint64_t load_line(
-	struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency, uint64_t *did, bool timed)
+ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, uint64_t cycle, uint32_t latency,
+	uint64_t *did, bool timed)
 {
 	uint64_t vline = linear_line(m, addr);
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, did, timed);
@@ -287,8 +287,8 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 	r->ready += penalty;
 }
 
-SLOW void load_slow(
-	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+SLOW void load_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector,
+	struct mem_result *r)
 {
 	load_general(m, ip, addr, size, cycle, vector, true, r);
 }
@@ -313,8 +313,8 @@ ALWAYS_INLINE bool hits(struct memsys *m, uint64_t addr, uint32_t size, uint8_t 
 }
 
 /* A load from another page than that of the last load or store. */
-SLOW void load_elsewhere(
-	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+SLOW void load_elsewhere(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector,
+	struct mem_result *r)
 {
 	uint32_t slot;
 	if (__builtin_expect(hits(m, addr, size, LINE_PENDING | LINE_PREFETCHED, &slot), 1)) {
@@ -325,8 +325,8 @@ SLOW void load_elsewhere(
 	load_slow(m, ip, addr, size, cycle, vector, r);
 }
 
-void memsys_load(
-	struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector, struct mem_result *r)
+void memsys_load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool vector,
+	struct mem_result *r)
 {
 	const uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
@@ -429,8 +429,8 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
  * Source: facts, section 7 (write-through); ITJ Q1 2001, Hinton et al., "Store-to-Load Forwarding" and the cache
  * table; Optimization Manual, "Write Combining" (a miss allocates no L1D line and waits in a write-combining
  * buffer). */
-static __attribute__((noinline)) uint64_t store_through(
-	struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
+static __attribute__((noinline)) uint64_t store_through(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle,
+	uint64_t *did, bool timed)
 {
 	uint64_t vline = linear_line(m, addr);
 	int32_t slot = l1_find(&m->l1d, vline);
@@ -447,8 +447,8 @@ static __attribute__((noinline)) uint64_t store_through(
 }
 
 /* One line of a store that leaves the store buffer.  L1D must own the line. */
-ALWAYS_INLINE uint64_t store_line(
-	struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did, bool timed)
+ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t bytes, uint64_t cycle, uint64_t *did,
+	bool timed)
 {
 	if (m->write_through)
 		return store_through(m, addr, bytes, cycle, did, timed);
@@ -571,8 +571,8 @@ ALWAYS_INLINE void store_general(struct memsys *m, uint64_t addr, uint32_t size,
 	}
 }
 
-SLOW void store_slow(
-	struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal, struct mem_result *r)
+SLOW void store_slow(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
+	struct mem_result *r)
 {
 	store_general(m, addr, size, cycle, non_temporal, true, r);
 }

@@ -66,8 +66,8 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 	return ready;
 }
 
-static inline __attribute__((always_inline)) void fetch_general(
-	struct memsys *m, uint64_t addr, uint64_t cycle, bool timed, struct mem_result *r)
+static inline __attribute__((always_inline)) void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle,
+	bool timed, struct mem_result *r)
 {
 	uint64_t vline = linear_line(m, addr), did = 0;
 	r->did = 0;

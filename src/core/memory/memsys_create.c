@@ -20,8 +20,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	if (!rc)
 		rc = l1_init(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
 	if (!rc)
-		rc = cache_init(
-			&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
+		rc = cache_init(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
 	bool large = c->memory_page == 1;
 	if (!rc && large)
 		rc = tlb_init(&m->dtlb, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
@@ -168,8 +167,8 @@ void memsys_unmake(struct memsys *m)
 	free(m);
 }
 
-int memsys_create(
-	struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e, struct err *err)
+int memsys_create(struct memsys **out, struct memsys_shared *s, const struct core_config *c, struct emitter *e,
+	struct err *err)
 {
 	if (s->cores == CORES_MAX)
 		return err_set(err, ERR_UNSUPPORTED, "a machine has at most %d cores", CORES_MAX);

@@ -154,8 +154,8 @@ int  l3_make(struct memsys_shared *s, const struct core_config *c, struct err *e
 enum translate_kind { TRANSLATE_LOAD, TRANSLATE_STORE, TRANSLATE_CODE };
 /* Returns the frame (in pages) of a linear address.  Moves *cycle to the time at which it is known; adds bits to
  * *did. */
-uint32_t translate(
-	struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed);
+uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did,
+	bool timed);
 /* Returns the frame without a TLB lookup in the model: a committed store was translated when its address became
  * known. */
 uint32_t translate_known(struct memsys *m, uint64_t addr);
@@ -204,8 +204,8 @@ uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bo
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
 int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);
-void uncore_lookup_signal(
-	struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle);
+void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found,
+	uint64_t cycle);
 
 /* coherence.c.  What other cores held.  asked: number of cores that must be asked, because they hold the line alone
  * or must give it up.  until: cycle until which the line is in flight to one of them; 0: it is not. */

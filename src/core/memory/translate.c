@@ -139,8 +139,8 @@ static inline void await_walk(const struct memsys *m, uint64_t page, uint64_t *c
 			*cycle = m->walk.ready[i];
 }
 
-uint32_t translate(
-	struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did, bool timed)
+uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t *cycle, uint64_t *did,
+	bool timed)
 {
 	const uint64_t small = addr >> m->page_shift;
 	const uint32_t huge = huge_at(m, addr);		/* gives the frame; the rest models what the lookup costs */

@@ -31,8 +31,8 @@ unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor
 }
 
 /* --- replay --- */
-uint64_t netburst_hoped(
-	struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did)
+uint64_t netburst_hoped(struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete,
+	uint64_t *did)
 {
 	struct older *o = &c->old;
 	const bool load = u->kind == UOP_LOAD;
@@ -70,8 +70,8 @@ static uint64_t causes(const struct core *c, const struct uop *u)
 	return why;
 }
 
-uint64_t netburst_replay(
-	struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did)
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready,
+	uint64_t *did)
 {
 	struct older *o = &c->old;
 	struct scheduler *s = &c->sc;

@@ -28,12 +28,12 @@ unsigned netburst_half(const struct core *c, const struct uop *u, uint64_t floor
 #define REPLAY_CAUSES (SPMU_DID(REPLAY_MISS) | SPMU_DID(REPLAY_TLB) | SPMU_DID(REPLAY_STORE) | SPMU_DID(REPLAY_SPLIT))
 /* Returns the cycle for which dependents wrongly expected the result of a uop, or 0 if it is there as expected.
  * hit: the cycle of the result after an L1D hit. */
-uint64_t netburst_hoped(
-	struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete, uint64_t *did);
+uint64_t netburst_hoped(struct core *c, const struct uop *u, uint64_t dispatch, uint64_t hit, uint64_t complete,
+	uint64_t *did);
 /* Returns the cycle in which a uop with operands ready at `ready` executes for the last time; its replays take the
  * port. */
-uint64_t netburst_replay(
-	struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready, uint64_t *did);
+uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uint64_t floor, uint64_t ready,
+	uint64_t *did);
 /* Delivers the next instruction from a line of the trace cache.  Returns false if it must be decoded. */
 bool netburst_trace(struct core *c, const struct insn *in);
 /* Adds a decoded instruction to the line being built. */

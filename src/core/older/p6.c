@@ -12,8 +12,8 @@ static bool is_counted(uint8_t reg)
 }
 
 /* Adds the retired registers that the slot reads to set[].  Returns how many that then holds. */
-static unsigned reads_of(
-	const struct older *o, const struct uop *u, const struct uop *end, uint64_t alloc, uint64_t set[2])
+static unsigned reads_of(const struct older *o, const struct uop *u, const struct uop *end, uint64_t alloc,
+	uint64_t set[2])
 {
 	for (const struct uop *v = u; v < end && (v == u || !(v->flags & UOP_SLOT)); v++)
 		for (unsigned k = 0; k < 4; k++)

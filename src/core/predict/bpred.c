@@ -191,8 +191,8 @@ branch_by_btb(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough
 }
 
 /* Predicts a return with an empty stack as an indirect branch, on a core that detects that. */
-static __attribute__((noinline)) uint64_t return_beyond(
-	struct bpred *p, uint64_t ip, uint64_t target, uint64_t known_target)
+static __attribute__((noinline)) uint64_t return_beyond(struct bpred *p, uint64_t ip, uint64_t target,
+	uint64_t known_target)
 {
 	uint64_t says = indirect_branch(&p->indirect, ip, target, known_target);
 	ras_pop(&p->ras);
@@ -341,8 +341,8 @@ void bpred_path_begin(const struct bpred *p, struct bpred_path *path)
 		break;
 	case CLASS_HYBRID:
 		if (conditional ? p->last.taken : indirect)
-			path->history = hybrid_path_push(
-				(uint32_t)path->history, p->last.ip, conditional ? 0 : p->last.predicted);
+			path->history = hybrid_path_push((uint32_t)path->history, p->last.ip,
+				conditional ? 0 : p->last.predicted);
 		break;
 	default:
 		if (!conditional)

@@ -166,8 +166,8 @@ void indirect_clear(struct indirect *p)
 }
 
 /* Returns the entry of a table for the branch, and the branch's tag there. */
-static inline struct indirect_entry *place(
-	const struct indirect *p, const uint64_t path[3], uint32_t i, uint64_t ip, uint16_t *tag)
+static inline struct indirect_entry *place(const struct indirect *p, const uint64_t path[3], uint32_t i, uint64_t ip,
+	uint16_t *tag)
 {
 	uint64_t h =
 		((path[p->which[i]] & p->mask[i]) + ip * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);

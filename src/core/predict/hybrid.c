@@ -53,8 +53,8 @@ static inline uint8_t toward(uint8_t counter, bool taken)
 }
 
 /* Returns the branch's set in the global table, its tag, and its way (-1: none). */
-static inline struct hybrid_global *find_global(
-	const struct hybrid *h, uint32_t path, uint32_t pc, uint16_t *tag, int *way)
+static inline struct hybrid_global *find_global(const struct hybrid *h, uint32_t path, uint32_t pc, uint16_t *tag,
+	int *way)
 {
 	struct hybrid_global *g = &h->global[((path >> 6) ^ (pc >> 4)) & h->global_mask];
 	*tag = (uint16_t)(((path ^ pc >> 13) & 63) << 4 | (pc & 15)) | 1u << 15;

@@ -22,8 +22,8 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 	memset(t, 0, sizeof(*t));
 	uint32_t n = c->tage_tables, min = c->tage_history_min, max = c->tage_history_max;
 	if (n >= TAGE_TABLES || min >= max || max > TAGE_HISTORY_MAX)
-		return err_set(
-			err, ERR_INPUT, "tage.tables = %u: cannot have histories from %u to %u branches", n, min, max);
+		return err_set(err, ERR_INPUT, "tage.tables = %u: cannot have histories from %u to %u branches", n, min,
+			max);
 	if (c->tage_loop_entries & (c->tage_loop_entries - 1))
 		return err_set(err, ERR_INPUT, "tage.loop_entries = %u is not a power of two", c->tage_loop_entries);
 	t->tables = n;
@@ -109,8 +109,8 @@ static inline short two_bytes(const uint8_t *h)
 }
 
 /* Adds an outcome to all folds.  newest: it is newest[0] in the history, and the one before it is newest[1]. */
-static inline __attribute__((always_inline)) void push_folds(
-	const struct tage *t, uint16_t *folds, uint16_t *folds2, const uint8_t *newest, bool bit, const unsigned groups)
+static inline __attribute__((always_inline)) void push_folds(const struct tage *t, uint16_t *folds, uint16_t *folds2,
+	const uint8_t *newest, bool bit, const unsigned groups)
 {
 	__m128i in = _mm_set1_epi16(bit), one = _mm_set1_epi16(1);
 	for (unsigned g = 0; g < groups; g++) {
@@ -286,8 +286,8 @@ void tage_path_begin(const struct tage *t, struct tage_path *path, unsigned coun
 	}
 }
 
-static inline __attribute__((always_inline)) void path_push(
-	const struct tage *t, struct tage_path *path, bool bit, const unsigned groups)
+static inline __attribute__((always_inline)) void path_push(const struct tage *t, struct tage_path *path, bool bit,
+	const unsigned groups)
 {
 	if (__builtin_expect(path->pushed == TAGE_PATH_MAX, 0))
 		return;
@@ -326,8 +326,8 @@ path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint3
 	return COUNTER(t->table[provider][at[provider]]) >= 4;
 }
 
-static inline __attribute__((always_inline)) bool path_branch(
-	const struct tage *t, struct tage_path *path, uint64_t ip, const unsigned groups)
+static inline __attribute__((always_inline)) bool path_branch(const struct tage *t, struct tage_path *path, uint64_t ip,
+	const unsigned groups)
 {
 	const uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
 	const int opinion =

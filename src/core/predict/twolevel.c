@@ -114,8 +114,8 @@ static void enter(struct twolevel *t, uint64_t ip, bool conditional, bool taken,
 								    : ALL_NOT_TAKEN;
 }
 
-void twolevel_learn(
-	struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken, uint64_t target)
+void twolevel_learn(struct twolevel *t, const struct twolevel_look *l, uint64_t ip, bool conditional, bool taken,
+	uint64_t target)
 {
 	uint32_t tag = btb_tag(ip);
 	bool biased = taken;

@@ -157,8 +157,8 @@ static size_t stack_of(struct export *x, const char *comm, const size_t *frame, 
 	return x->stacks - 1;
 }
 
-static int on_sample(
-	void *context, const struct perfdata_record *r, const struct symbols_place *place, const char *comm)
+static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
+	const char *comm)
 {
 	struct export *x = context;
 	size_t frame[PERFDATA_CHAIN_MAX + 1], n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * make accuracy: every preset beside the measurements there are of its machine, as Markdown on standard output.
+ * make accuracy: compares every preset with the published measurements of its machine; Markdown on standard output.
  *
  * usage: accuracy DATA SOFTPMU_DATA [PRESET] DATA holds instlat/ and skylake-throughput/. Environment: MCA=0
  * leaves llvm-mca out; MISSED=1 names on standard error every row of instlat/ that was not understood or is not
@@ -18,7 +18,8 @@
 
 enum { WORST = 10, CAUSES = 32, INSTLAT_INSNS = 3000,
 	INSTLAT_FEW_INSNS =
-	1000 /* that a trace cache holds at four uops each; POP r32, 0.50 a clock on the Pentium, stays in 8 KB */ };
+	/* a trace cache holds so many at four uops each; POP r32 (0.50 a clock on the Pentium) stays within 8 KB */
+	1000 };
 
 /* The machines of the data. */
 static const struct source { const char *preset, *file; int word_bytes; bool wide; unsigned general; } instlat_of[] = {
@@ -118,7 +119,7 @@ static void print_failed(const struct rows *r)
 		puts("- and more");
 }
 
-/* Mean error by what the model says limits the row: where to look first. */
+/* Prints the mean error by the bottleneck that the model names: shows where to look first. */
 static void print_causes(const struct rows *r)
 {
 	struct { const char *why; size_t n; double error, bias; } cause[CAUSES] = { 0 };
@@ -230,7 +231,7 @@ static int print_instlat(const char *what, const struct rows *r, row_good *good,
 	return rc;
 }
 
-/* Every row that is not good, and why, to standard error. */
+/* Prints every row that is not good, and why, to standard error. */
 static void explain_rows(const struct rows *r, const char *what, row_good *good)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -295,7 +296,7 @@ static int instlat(const char *path, const struct source *of, struct block_engin
 	return rc;
 }
 
-/* Fields as of SET in the environment. */
+/* Sets the fields that SET in the environment names. */
 static int set_fields(struct core_config *core, struct err *err)
 {
 	char *copy = getenv("SET") ? strdup(getenv("SET")) : NULL, *save = NULL;
@@ -306,7 +307,7 @@ static int set_fields(struct core_config *core, struct err *err)
 	return rc;
 }
 
-/* One line: what experiments/ablation.sh wants. */
+/* Prints the one line that experiments/ablation.sh reads. */
 static int throughput_short(const char *data, struct block_engine *engine, struct err *err)
 {
 	static const char *const set[] = { "single", "pairs", "fives" };

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * InstLatx64's files: lines such as "IMUL r64, r64, imm8 L: 1.36ns= 3.0c T: 0.45ns= 1.00c", translated to
+ * Reads InstLatx64's files and translates their lines ("IMUL r64, r64, imm8 L: 1.36ns= 3.0c T: 0.45ns= 1.00c") to
  * assembly by rule.
  *
- * What the files' forms stand for, as their own figures show:
+ * The files' own figures show what their forms mean:
  *   r32, r32            one and the same register (SUB r32, r32 is a zero idiom, MOV r32, r32 is not eliminated)
  *   r1_32, r2_32        two of them, always in this order: no chain if the first is only written; xmm1, xmm1, xmm2
  *                       likewise
  *   r32, [m32]          latency: the address is the destination (MOV r32, [m32] is a pointer chase); vectors: a
  *                       fixed address
  *   [m32], r32          latency: through memory, always the same address
- *   (eax), (rdx), ..    MUL and IMUL: the result whose latency is meant, taken as the operand; throughput has the
- *                       same chain through
- *                       the accumulator for either (MUL r64: latencies 3 and 4, throughput 3.00 both times), so
- *                         another register
- *   64/32b (full)       DIV and IDIV of full width; the other widths depend on values, which the model has not
- * Latency is a chain of the instruction, throughput repeats it with as many registers and addresses as there are.
+ *   (eax), (rdx), ..    MUL and IMUL: the result whose latency is meant; it is taken as the operand. Throughput has
+ *                       the same chain through the accumulator for either result (MUL r64: latencies 3 and 4,
+ *                       throughput 3.00 both times), so it takes another register.
+ *   64/32b (full)       DIV and IDIV of full width; the other widths depend on values, which the model does not have
+ * Latency is a chain of the instruction; throughput repeats it with as many registers and addresses as there are.
  * Joined forms (MOVDQA+PADDB xmm, xmm; MOVD r32, mm+MOVD mm, r32) are one row of both.
- * Not understood, and counted: pairs without operands, value-dependent x87, stores past the caches, unaligned
- * "[m128 + 4]", gathers, LS pairs, REP.  Left to the assembler to refuse: forms that do not exist.
+ * The reader does not understand, but counts: pairs without operands, value-dependent x87, stores past the caches,
+ * unaligned "[m128 + 4]", gathers, LS pairs, REP. The assembler refuses forms that do not exist.
  */
 #include "accuracy.h"
 #include <ctype.h>
@@ -31,11 +30,11 @@ struct line { struct form part[PARTS]; unsigned parts, general; int word_bytes; 
 
 /* ---- registers ---- */
 
-/* How many registers a throughput test takes in turn. Older files: eight vector registers (PMULLW on Skylake:
- * latency 5, throughput 0.63), general ones without REX prefix, four of a byte; `general` says where it took
- * more of these (Prescott: IMUL r32, r32 latency 10, throughput 1.00). wide, the newest: more than ten (PMULLW
- * 0.50, ADD r8, r8 0.20 on Golden Cove). The last one of each kind is the source that nobody writes, "r2_32",
- * "xmm2". */
+/* registers_of returns through how many registers a throughput test rotates. Older files: eight vector registers
+ * (PMULLW on Skylake: latency 5, throughput 0.63), the general registers without REX prefix, four byte registers;
+ * `general` is set where a file took more general registers (Prescott: IMUL r32, r32 latency 10, throughput 1.00).
+ * The newest files (wide): ten or more (PMULLW 0.50, ADD r8, r8 0.20 on Golden Cove). The last register of each kind
+ * is the source "r2_32" or "xmm2", which no instruction writes. */
 static const char *const names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "15", "cx" },
 	*const wide_names[] = { "ax", "dx", "bx", "bp", "si", "di", "8", "9",
 	"10", "11" };
@@ -50,8 +49,8 @@ static unsigned registers_of(const struct line *l, const char *class, unsigned b
 	return (l->wide && strcmp(class, "mm") ? 14 : 8) - (which && !l->wide);
 }
 
-/* idx counts through the registers that rotate; with an operand of a byte (MOVZX r32, r8) they are the four
- * that have one. ESI is the base of addresses in 32-bit code. */
+/* Writes a general register. idx counts through the registers that rotate; if an operand is a byte (MOVZX r32, r8),
+ * they are the four that have a byte register. ESI is the base of addresses in 32-bit code. */
 static bool general(FILE *to, const struct line *l, unsigned bits, unsigned idx, unsigned which)
 {
 	unsigned n = registers_of(l, "r", bits, which);
@@ -68,7 +67,7 @@ static bool general(FILE *to, const struct line *l, unsigned bits, unsigned idx,
 	return fprintf(to, "%s%s", bits == 64 ? "r" : bits == 32 ? "e" : "", name) > 0;
 }
 
-/* "r1_32", "xmm2", "xm", "r8": class, width, and which of several (0: the only one). */
+/* Parses "r1_32", "xmm2", "xm", "r8": class, width, and which of several registers (0: the only one). */
 static bool register_token(const char *t, char *class, unsigned *bits, unsigned *which)
 {
 	char *end;
@@ -112,7 +111,7 @@ static const char *pointer(unsigned bits)
 	}
 }
 
-/* "[m32]", "[m32 + 8]", "m128", "[mem]": its bits and displacement. */
+/* Parses "[m32]", "[m32 + 8]", "m128", "[mem]": width in bits and displacement. */
 static bool memory_token(const char *t, unsigned *bits, unsigned *plus)
 {
 	char *end;
@@ -155,7 +154,7 @@ static bool fixed(const char *t)
 	return false;
 }
 
-/* LEA's "[r64 + r64 * 8 + disp8]": every register is the one of this instance. */
+/* Writes LEA's "[r64 + r64 * 8 + disp8]": every register in it is the instance's register. */
 static bool address(FILE *to, const struct line *l, const char *t, unsigned idx)
 {
 	fputc('[', to);
@@ -180,18 +179,18 @@ static bool address(FILE *to, const struct line *l, const char *t, unsigned idx)
 
 struct instance { unsigned idx, at; };
 
-/* "r2_32", "mm_2" where the first is read too (or exchanged) is another one in each instance: allocation of P6
- * and Core 2 reads two registers a cycle that nobody writes, and there AND r1, r2 takes 0.53 where AND r, r
- * takes 0.32 (Core 2), PADDB mm_1, mm_2 0.60 and PADDB mm, mm 0.50 (Pentium III). Where the first is only
- * written it is one and the same: MOV r1, r2 0.33 on Core 2. */
+/* Whether "r2_32" or "mm_2" is another register in each instance. It is if the instruction also reads (or exchanges)
+ * the first operand: on P6 and Core 2, where allocation reads at most two registers a cycle that are not being
+ * written, AND r1, r2 takes 0.53 and AND r, r 0.32 (Core 2), PADDB mm_1, mm_2 0.60 and PADDB mm, mm 0.50 (Pentium
+ * III). If the instruction only writes the first operand, it is the same in all: MOV r1, r2 takes 0.33 on Core 2. */
 static bool in_pairs(const struct line *l, const struct form *f, const char *token)
 {
 	return !l->wide && !l->latency && strchr(token, '_') && strncmp(f->mnemonic, "MOV", 3) &&
 		strncmp(f->mnemonic, "BS", 2);
 }
 
-/* Registers before idx that the row does not take: XCHG AX, AX is a NOP; MULX reads DX, and 1.00 a clock at
- * latency 4 says that it never writes it. */
+/* Returns how many registers up to idx the row skips: XCHG AX, AX would be a NOP; MULX reads DX, and its 1.00 a clock
+ * at latency 4 shows that the test never writes DX. */
 static unsigned skipped(const struct line *l, const char *mnemonic, unsigned idx)
 {
 	return !strcmp(mnemonic, "XCHG") || (!strcmp(mnemonic, "MULX") && !l->latency && idx);
@@ -223,7 +222,7 @@ static bool operand(FILE *to, const struct line *l, const struct form *f, unsign
 		fprintf(to, "%s[", bits ? pointer(bits) : "");
 		if (chase)
 			return general(to, l, (unsigned)l->word_bytes * 8, in->idx, 0) && fputc(']', to) != EOF;
-		/* no two in a bank of L1D */
+		/* no two addresses are in one bank of L1D */
 		return fprintf(to, "%s+%u]", l->word_bytes == 8 ? "r14" : "esi", 64 + plus + (l->latency ? 0
 			: 64 * in->at + ((bits < 32 ? 4 : bits / 8) * in->at & 63))) > 0;
 	}
@@ -276,7 +275,7 @@ static bool parse_form(struct form *f, const char *text)
 	return true;
 }
 
-/* "A x, y+B z, w" is two forms, "A+B x, y" two with the same operands. */
+/* "A x, y+B z, w" is two forms; "A+B x, y" is two forms with the same operands. */
 static bool parse_parts(struct line *l, const char *text)
 {
 	char first[TOKEN * 3];
@@ -287,7 +286,7 @@ static bool parse_parts(struct line *l, const char *text)
 		depth -= *p == ']' && depth;
 		if (*p == '+' && !depth) {
 			bool spaced = p > text && p[-1] == ' ' && p[1] == ' ';
-			/* CVTPS2DQ + CVTDQ2PS: operands not told */
+			/* CVTPS2DQ + CVTDQ2PS: the line has no operands */
 			if (plus || p == text || (spaced && strncmp(text, "PUSH", 4)))
 				return false;
 			plus = p;
@@ -311,7 +310,7 @@ static bool parse_parts(struct line *l, const char *text)
 	return true;
 }
 
-/* Forms that mean something else than they say, or nothing that a block can be. */
+/* Handles forms that mean something else than they say. Returns true for those that no block can express. */
 static bool special(struct line *l)
 {
 	static const char *const not[] = { "MOVNT", "VMOVNT", "MASKMOV", "VMASKMOV", "LNOP", "REP", "CPUID", "XSAVE",
@@ -323,17 +322,18 @@ static bool special(struct line *l)
 		for (size_t i = 0; i < sizeof not / sizeof *not; i++)
 			if (!strncmp(f->mnemonic, not[i], strlen(not[i])))
 				return true;
-		for (unsigned n = 0; n < f->operands && l->parts == 2; n++) /* how the two meet in memory is not told */
+		/* the file does not say how the two forms meet in memory */
+		for (unsigned n = 0; n < f->operands && l->parts == 2; n++)
 			if (*f->operand[n] == 'r' && strchr(f->operand[!n], '['))
 				return true;
 		size_t n = strlen(f->mnemonic);
 		bool x87 = f->mnemonic[0] == 'F', st = f->operands && !strncmp(f->operand[0], "st", 2);
 		if (x87 && n > 2 && !strcmp(f->mnemonic + n - 2, "80"))
-			f->mnemonic[n - 2] = 0;		/* full precision is what there is without a control word */
+			f->mnemonic[n - 2] = 0;		/* full precision is the default */
 		if (!strcmp(f->mnemonic, "FSQRT") && st) {
 			f->operands = 0;
-			/* 7.00 a clock at latency 21 (Skylake): each of another
-			 * register, which FXCH brings to the top */
+			/* 7.00 a clock at latency 21 (Skylake): each FSQRT has another register, which FXCH brings to
+			 * the top */
 			if (!l->latency) {
 				l->part[1] = (struct form){ .mnemonic = "FXCH", .operand = { "st(i)" }, .operands = 1 };
 				l->parts = 2;
@@ -346,7 +346,7 @@ static bool special(struct line *l)
 		}
 		else if (x87 && n > 2 && (!strcmp(f->mnemonic + n - 2, "32") || !strcmp(f->mnemonic + n - 2, "64")))
 			return true;
-		/* the destination is always the top: what the file did to keep them apart is not told */
+		/* the destination is always the top; the file does not say how it made the instances independent */
 		if (st && f->operands == 2 && !strcmp(f->operand[0], "st") && !l->latency &&
 			strncmp(f->mnemonic, "FCOM", 4) && strncmp(f->mnemonic, "FUCOM", 5))
 			return true;
@@ -354,7 +354,7 @@ static bool special(struct line *l)
 	return false;
 }
 
-/* Names and operands as the assembler wants them, where the files have them short. */
+/* Completes names and operands that the files shorten, as the assembler needs them. */
 static void complete(struct form *f)
 {
 	static const struct { const char *name; char action; unsigned operands; } change[] = {
@@ -377,7 +377,7 @@ static void complete(struct form *f)
 	size_t n = strlen(f->mnemonic);
 	if (!f->operands && (!strncmp(f->mnemonic, "PUSH", 4) || !strncmp(f->mnemonic, "POP", 3)) &&
 		strchr("AF", f->mnemonic[n - 1]))
-		/* PUSHA is of 16 bits in the files, PUSHAD of 32; the assembler's is of the code's width */
+		/* in the files PUSHA has 16 bits and PUSHAD 32; the assembler's PUSHA has the width of the code */
 		strcat(f->mnemonic, "W");
 	if (!strncmp(f->mnemonic, "VPTESTP", 7))
 		memmove(f->mnemonic + 1, f->mnemonic + 2, strlen(f->mnemonic + 1));
@@ -406,7 +406,7 @@ static void complete(struct form *f)
 	}
 }
 
-/* One operand with remarks: MUL r64 (rdx), DIV r64 128/64b (full). */
+/* Writes a form with one operand and remarks: MUL r64 (rdx), DIV r64 128/64b (full). */
 static bool implicit(FILE *to, const char *text, struct line *l)
 {
 	static const struct { const char *width, *full, *is; } divisor[] = {
@@ -439,7 +439,7 @@ static bool implicit(FILE *to, const char *text, struct line *l)
 		width[2] = 0;
 	if (remark && strcmp(remark, "(full)"))
 		return false;
-	if (!remark && !l->latency)	/* its registers were set anew between */
+	if (!remark && !l->latency)	/* the test set the registers again in between */
 		return false;
 	if (remark)
 		*remark = 0;
@@ -466,7 +466,7 @@ static bool prefixed_nop(FILE *to, const char *text)
 	return fputs("0x90\n", to) >= 0;
 }
 
-/* Writes the assembly; *unit: how many of the row it holds.  False: not understood. */
+/* Writes the assembly and sets *unit to how often it holds the row's code. Returns false if it is not understood. */
 static bool translate(FILE *to, const char *text, bool latency, const struct instlat *file, unsigned *unit)
 {
 	struct line l = { .word_bytes = file->word_bytes, .latency = latency, .wide = file->wide,
@@ -522,7 +522,7 @@ static bool translate(FILE *to, const char *text, bool latency, const struct ins
 
 /* ---- the file ---- */
 
-/* "L:   1.36ns=  3.0c": the clocks; negative: no figure. */
+/* Parses "L:   1.36ns=  3.0c"; returns the clocks, negative if there is no figure. */
 static double figure(const char *line, const char *what)
 {
 	const char *p = strstr(line, what), *equal;

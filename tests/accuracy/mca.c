@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * llvm-mca on the sequences of skylake-throughput: four copies a block, so that it sees what the measurement
- * repeats, one run of the tool for all of them. */
+ * Runs llvm-mca on the sequences of skylake-throughput. A block has four copies of a sequence, so llvm-mca sees the
+ * repetition that was measured. One run of the tool takes all blocks. */
 #include "accuracy.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Memory latency by size and stride: the model beside a MemLat file of InstLatx64.
+ * Memory latency by size and stride: compares the model with a MemLat file of InstLatx64.
  *
- * usage: accuracy memlat SOFTPMU_DATA [core=PRESET] [FIELD=VALUE ...] FILE ... The files' own tables are
- * rendered: a chain of loads (MOV r, [r]; 64 of them unrolled, as the tool prints of itself) through `size`
- * bytes, an element every `stride` bytes, run on the core of the preset that is nearest to the file's
- * processor, with the frequency, the cache sizes and the TLB sizes that the file's head states. CELLS=1 in the
- * environment prints every cell to standard error: table;size;stride;measured;model.
+ * usage: accuracy memlat SOFTPMU_DATA [core=PRESET] [FIELD=VALUE ...] FILE ... The program computes the tables of the
+ * file with the model. A cell is a chain of loads (MOV r, [r]; 64 of them unrolled, as the tool says in its output)
+ * through `size` bytes, with an element every `stride` bytes. It runs on the core of the preset that is nearest to the
+ * file's processor, with the frequency, the cache sizes and the TLB sizes that the head of the file states. CELLS=1 in
+ * the environment prints every cell to standard error: table;size;stride;measured;model.
  *
- * How the tables are read. Linear and Backward: elements in rising and falling order. Random, Random_Full: a
- * random cycle through all. Page_Random: random within blocks of as many 4 KB pages as the head's "4K DTLB"
- * says, block after block (the second access to a line of a block costs what the level costs that holds the
- * block: 15 cycles on Core 2, 33 on Ivy Bridge, and a page walk never shows). BlockRandom: random within blocks
- * of so many lines (its smallest size holds 8 lines), block after block. CacheLine and the 1CL/2CL tables,
- * which load twice an element, are left out. Frames are given in order of first touch, elements in rising
- * order, once a table cell, as a process gets them that allocates anew. Which pages were touched the file
- * itself tells: where the largest stride leaves L2 at L2's size, all of them had frames, side by side; where it
- * stays, as do as many pages as fit, only those with an element (contiguous() below). A chain that is longer
- * than what is timed is timed in WINDOWS stretches all over it: a cache that keeps a part of it would else be
- * looked at in that part, or outside of it.
+ * How the tables are read. Linear and Backward: elements in rising and falling order. Random, Random_Full: a random
+ * cycle through all elements. Page_Random: random within blocks of as many 4 KB pages as the head's "4K DTLB" says,
+ * block after block (the second access to a line of a block costs as much as the level that holds the block: 15 cycles
+ * on Core 2, 33 on Ivy Bridge, and a page walk never shows). BlockRandom: random within blocks of so many lines (its
+ * smallest size holds 8 lines), block after block. CacheLine and the 1CL/2CL tables, which load each element twice,
+ * are left out.
+ *
+ * Page frames are allocated in order of first touch, elements in rising order, anew for each cell, as for a process
+ * that allocates anew. The file itself shows which pages were touched: if the largest stride leaves L2 at L2's size,
+ * all pages had frames, side by side; if it stays in L2 for as many pages as fit, only the pages with an element had
+ * frames (contiguous() below). A chain that is longer than the timed part is timed in WINDOWS stretches all over it:
+ * otherwise, with a cache that keeps a part of the chain, a single stretch could lie inside or outside that part.
  */
 #include "accuracy.h"
 #include "core/core.h"
@@ -39,7 +40,7 @@ static const struct { const char *title, *name; enum order order; } tables[] = {
 	{ "Page_Random Tests", "random within pages", PAGE_RANDOM }, { "BlockRandom", "random within blocks",
 	BLOCK_RANDOM },
 };
-/* What a file's head does not say of its machine. */
+/* Facts about a file's machine that its head does not state. */
 static const struct { const char *file, *set, *why; } known[] = {
 	{ "0000525_P54C_MemLatX86.txt", "l2.size=2M",
 	"the cache on the board, as the linear curve stays at 9 cycles up to 2 MB" },
@@ -53,15 +54,15 @@ struct file {
 	uint32_t family, model, line, page_block;
 	double ghz;
 	int word_bytes;
-	char set[512];			/* assignments, a blank behind each */
+	char set[512];			/* assignments, each followed by a blank */
 	unsigned data_tlbs;
-	bool all_pages;			/* had frames, not only those with an element */
+	bool all_pages;			/* all pages had frames, not only those with an element */
 	uint32_t tlb[2], tlb_ways[2];
 };
 
 /* --- the file --- */
 
-/* "16.0K", "48 KB", "1K", "64", "1M": bytes; 0: none. */
+/* Parses "16.0K", "48 KB", "1K", "64", "1M" as bytes; 0: there is no size. */
 static uint32_t size_of(char **s)
 {
 	char *end;
@@ -98,7 +99,7 @@ static void note(struct file *f, const char *field, uint32_t value)
 	snprintf(f->set + n, sizeof f->set - n, "%s=%u ", field, value);
 }
 
-/* "CPU#00 L1D cache:     8KB,   32 byte cache line,  2 way, ..." of the first processor, and its TLBs. */
+/* Reads "CPU#00 L1D cache:     8KB,   32 byte cache line,  2 way, ..." of the first processor, and its TLBs. */
 static void head_line(struct file *f, char *line)
 {
 	static const struct { const char *what, *field; } cache[] = { { " L1D cache:", "l1d" }, { " L2  cache:", "l2" },
@@ -207,7 +208,7 @@ static int read_file(struct file *f, const char *path, struct err *err)
 
 /* --- the machine --- */
 
-/* The preset of the nearest processor: the same family, then the nearest model number (they rise with the years). */
+/* Finds the preset of the nearest processor: the same family, then the nearest model number (they rise over time). */
 static int nearest(const struct file *f, const char *data, char *name, size_t bytes, struct err *err)
 {
 	char *names[CONFIG_PRESETS];
@@ -248,8 +249,8 @@ static const struct cell *find(const struct file *f, enum order order, uint32_t 
 	return NULL;
 }
 
-/* In the first size above L2's a chain of the largest stride misses L2 as
- * one of 4 KB does: the array's frames lie side by side. */
+/* Whether the array's page frames lie side by side: at the first size above L2's, a chain of the largest stride misses
+ * L2 as often as a chain with a stride of 4 KB. */
 static bool contiguous(const struct file *f, uint32_t l2_size)
 {
 	const struct cell *above = NULL;
@@ -269,7 +270,7 @@ static int configure(struct core_config *c, struct file *f, struct err *err)
 	int rc = 0;
 	snprintf(value, sizeof value, "core.frequency_ghz=%.5f", f->ghz);
 	rc = core_config_set(c, value, err);
-	/* one level of 4 KB entries stands for the larger level where the preset has two */
+	/* if the head states one level of 4 KB entries and the preset has two, it is the larger level */
 	unsigned first = f->data_tlbs == 1 && c->stlb_entries > 1 ? 1 : 0;
 	for (unsigned i = 0; i < f->data_tlbs; i++) {
 		note(f, first + i ? "stlb.entries" : "dtlb.entries", f->tlb[i]);
@@ -294,8 +295,8 @@ static uint32_t next_random(uint64_t *state)
 	return (uint32_t)(*state >> 32);
 }
 
-/* Element that is i-th in the order: the permutation within one block, and block after block. drawn: so many
- * elements that the run does not come round: each is drawn by lot. */
+/* The order of elements: a permutation within a block, and block after block. drawn: there are so many elements that
+ * the run does not reach its start again, so each element is drawn at random. */
 struct walk { enum order order; uint32_t elements, block; bool drawn; uint32_t *permutation; };
 
 static int walk_init(struct walk *w, const struct file *f, const struct cell *c)
@@ -366,7 +367,7 @@ static struct iblock *chain_block(const struct isa *isa, int word_bytes, struct 
 
 struct lab { const struct core_config *config; struct isa *isa; struct iblock *block; const struct file *file; };
 
-/* `n` loads from the i-th of the chain on; cold: not timed. */
+/* Runs `n` loads of the chain from the i-th on. cold: warms the caches without time. */
 static void follow(struct core *core, const struct lab *lab, const struct walk *w, uint32_t step, uint64_t i,
 	uint64_t n, bool cold)
 {
@@ -395,11 +396,11 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 		rc = core_create(&core, machine, nothing, NULL, err);
 	if (!rc) {
 		core_want(core, &none);
-		/* the chain is written: every page that has an element, or every page, in rising order */
+		/* writing the chain touches every page, or every page with an element, in rising order */
 		struct walk pages = { .order = LINEAR, .elements = lab->file->all_pages || step < 4096
 			? (c->size + 4095) / 4096 : w.elements };
 		follow(core, lab, &pages, lab->file->all_pages || step < 4096 ? 4096 : step, 0, pages.elements, true);
-		/* then followed, untimed, until the caches hold what they hold in the long run */
+		/* then it is followed, untimed, until the caches hold what they hold in the long run */
 		const bool in_order = w.order == LINEAR || w.order == BACKWARD;
 		uint64_t lines = (lab->config->l1d_size + lab->config->l2_size +
 			lab->config->l3_size) / (64 >> lab->config->cache_line);
@@ -407,16 +408,16 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 		if (warm > 2ull * w.elements)
 			warm = 2ull * w.elements;
 		follow(core, lab, &w, step, 0, warm, true);
-		/* and timed: whole rounds, or stretches of one */
+		/* then it is timed: whole rounds, or stretches of a round */
 		const bool whole = w.elements <= TIMED;
 		const unsigned windows = whole ? 1 : WINDOWS;
 		uint64_t run_in = whole ? RUN_IN : RUN_IN / WINDOWS, timed = whole
 			? (TIMED / w.elements + 1) * w.elements : TIMED / WINDOWS;
 		uint64_t between = whole ? 0 : w.elements / WINDOWS, cycles = 0, i = warm, stretch = run_in + timed;
 		if (!whole && w.block < w.elements)
-			between += w.block / WINDOWS;	/* at all places within a block, too */
+			between += w.block / WINDOWS;	/* so that stretches begin at all places in a block */
 		between = between > stretch ? between - stretch : 0;
-		uint64_t jump = between > BETWEEN ? between - BETWEEN : 0;	/* what is left out of very long ones */
+		uint64_t jump = between > BETWEEN ? between - BETWEEN : 0;	/* skipped in very long chains */
 		for (unsigned n = 0; n < windows; n++) {
 			follow(core, lab, &w, step, i, run_in, false);
 			uint64_t from = core_now(core);
@@ -436,7 +437,7 @@ static int run_cell(const struct lab *lab, struct cell *c, struct err *err)
 
 /* --- the report --- */
 
-/* The files state whole cycles: so does the model, here. */
+/* Returns the model's error; the files state whole cycles, so the model's cycles are rounded, too. */
 static double error_of(const struct cell *c)
 {
 	return fabs(floor(c->model + 0.5) / c->measured - 1);

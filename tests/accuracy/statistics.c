@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Errors of a set of rows. Kendall's tau-b counts concordant pairs against discordant ones, ties corrected:
- * written here in the plain O(n^2) form, as no C library has it and 2,000 rows are 2 million pairs.
+ * Errors of a set of rows. Kendall's tau-b compares the numbers of concordant and discordant pairs, corrected for
+ * ties. No C library has it; the plain O(n^2) form here suffices, as 2,000 rows are 2 million pairs.
  */
 #include "accuracy.h"
 #include <math.h>

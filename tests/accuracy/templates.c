@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Templates of skylake-throughput to assembly, as they were measured (PMEvo, PLDI 2020, and its public
- * artifact): instances of the sequence, 50 instructions in all, in a loop closed by SUB and JNZ; what is
- * divided by is the number of instances.
+ * Translates templates of skylake-throughput to assembly, as they were measured (PMEvo, PLDI 2020, and its public
+ * artifact): instances of the sequence, 50 instructions in all, in a loop that SUB and JNZ close. The measured cycles
+ * are divided by the number of instances.
  *
- * Operands: written registers are taken in turn, eight general and sixteen vector ones; registers that are only
- * read are those behind the next one to be written, so that what was written longest ago is read. One base
- * register (r14), displacements in steps of 64 bytes from 64 to 4032 in turn; one index register (r13);
- * immediates are 44.
+ * Operands: written registers rotate through eight general or sixteen vector registers. Registers that are only read
+ * are those after the next one to be written, so a uop reads the register that was written longest ago. There is one
+ * base register (r14) with displacements that rotate from 64 to 4032 in steps of 64 bytes, and one index register
+ * (r13). Immediates are 44.
  */
 #include "accuracy.h"
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static unsigned next(unsigned *index, unsigned kind)
 	return i;
 }
 
-/* REG:access:class:width, of [p, end). */
+/* Parses REG:access:class:width in [p, end). */
 static bool parse_register(const char *p, const char *end, bool *writes, unsigned *kind)
 {
 	const char *access = p + 4, *colon = memchr(access, ':', (size_t)(end - access));
@@ -41,7 +41,7 @@ static bool parse_register(const char *p, const char *end, bool *writes, unsigne
 		return false;
 	*writes = memchr(access, 'W', (size_t)(colon - access)) != NULL;
 	*kind = colon[1] == 'V';
-	const char *width = *kind ? "256" : "64";	/* the only ones there are */
+	const char *width = *kind ? "256" : "64";	/* the data have no other width */
 	return (size_t)(end - colon - 3) == strlen(width) && !strncmp(colon + 3, width, strlen(width));
 }
 

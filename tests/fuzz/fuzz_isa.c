@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness of isa_decode: any bytes as a block description, under ASan and UBSan.
+ * libFuzzer harness for isa_decode: takes any bytes as a block description, under ASan and UBSan.
  *
  *   clang -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc tests/fuzz/fuzz_isa.c \
  *       src/isa/[a-z]*.c src/util/err.c -lZydis -o /tmp/fuzz_isa && TOP=$PWD /tmp/fuzz_isa -max_total_time=60
  *
- * First byte: which table and word size; whether the rest is a raw description, or code to which a well-formed
- * description is made, so that decoding is reached from the first run on.
+ * The first byte chooses the table, the word size, and whether the rest is a raw description or code. For code the
+ * harness makes a well-formed description, so that decoding is reached from the first run on.
  */
 #include "isa/isa.h"
 #include <stdio.h>
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		use_code(tables[which], word_bytes, data + 1, bytes - 1);
 		return 0;
 	}
-	uint64_t *copy = malloc(bytes + 8);	/* exact size and alignment, so that ASan sees a byte too far */
+	uint64_t *copy = malloc(bytes + 8);	/* of exact size: ASan sees a byte too far */
 	if (!copy)
 		return 0;
 	memcpy(copy, data + 1, bytes - 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness for formulas and tables of metrics (analysis/formula.h, metrics.h). First byte: which of
- * them. Checked: no finding of the sanitizers; errors carry one line, those of formulas a column within the
- * text; what was accepted evaluates, and to the same value twice; a metric is refused or all its events are
- * there. */
+ * libFuzzer harness for formulas and tables of metrics (analysis/formula.h, metrics.h). The first byte chooses which.
+ * Checked: the sanitizers find nothing; an error is one line, and that of a formula has a column within the text; an
+ * accepted formula evaluates, twice to the same value; a metric is refused or all its events exist. */
 #include "analysis/metrics.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness for the perf.data reader and what stands on it: profile, call trees, both reports.
+ * libFuzzer harness for the perf.data reader and its users: profile, call trees, both reports.
  *
  *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_perfdata
  *     tests/fuzz/fuzz_perfdata.c \
  *       src/output/[a-z]*.c src/isa/disasm/disasm.c src/util/err.c -lZydis -ldw -lelf -liberty && ./fuzz_perfdata
  *         -max_total_time=60
  *
- * The first byte chooses: even, the rest is a file as it stands; odd, it is the data section of a well-formed
+ * The first byte chooses: even, the rest is a whole file; odd, it is the data section of a well-formed
  * file with two events and call chains, so that records are reached at once. Checked: no crash, no read outside
  * of the file (every text and chain is read), periods that add up. */
 #include "output/annotate.h"

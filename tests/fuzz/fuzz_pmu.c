@@ -46,7 +46,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 	if (op & 8)
 		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, take(in, 1));
 	if (op & 16)
-		spmu_consume(p, b);	/* not allowed: must do nothing */
+		spmu_consume(p, b);	/* not allowed in a handler: must do nothing */
 }
 
 static const uint32_t msrs[] = { MSR_IA32_PMC0, MSR_IA32_PERFEVTSEL0, MSR_IA32_A_PMC0, MSR_IA32_FIXED_CTR0,
@@ -67,7 +67,7 @@ static void write_register(struct spmu *p, struct input *in)
 		MUST(after == value);
 }
 
-/* A known event with its own modifiers, so that the fuzzer need not guess codes. */
+/* Programs a known event with its own modifiers, so that the fuzzer need not guess codes. */
 static void program(struct spmu *p, const struct spmu_model *m, struct input *in)
 {
 	const struct spmu_event *e = spmu_model_event(m, take(in, 2) % spmu_model_events(m));
@@ -85,7 +85,7 @@ static void batch(struct spmu *p, struct input *in)
 	static struct spmu_record r[64];
 	struct spmu_batch b = { .records = r };
 	unsigned flags = (unsigned)take(in, 1), n = (unsigned)take(in, 1) & 63;
-	bool wild = (flags & 12) == 12;		/* cycles anywhere; else small steps from the base */
+	bool wild = (flags & 12) == 12;		/* wild: any cycles; otherwise small steps from the base */
 	b.base_cycle = wild ? take(in, 8) : take(in, 3);
 	b.watermark = wild ? take(in, 8) : b.base_cycle + take(in, 1);
 	b.is_last = flags & 1;

@@ -27,8 +27,8 @@ struct guest {
 	struct input in;
 	uint8_t memory[MEMORY];
 	uint64_t hole;			/* addresses that fault: [hole, hole + 64) */
-	const struct spmu *pmu;		/* NULL: writes are not judged */
-	bool spoiled;			/* a record went into the management area: no more judgement in this batch */
+	const struct spmu *pmu;		/* NULL: writes are not checked */
+	bool spoiled;			/* a record overwrote the management area: no checks until the next batch */
 	uint64_t traced;
 	unsigned pmis;
 };
@@ -72,7 +72,7 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 	if (p) {
 		unsigned w = pmu_ds_wide(p) ? 8 : 4;
 		uint64_t area = w == 8 ? p->ds.area : (uint32_t)p->ds.area;
-		bool inside = n == w && (address == area + w || address == area + 5 * w);	/* an index */
+		bool inside = n == w && (address == area + w || address == area + 5 * w);	/* an index field */
 		inside |= n == 8 && address == p->ds.rip_at;
 		for (unsigned which = 0; which < 2; which++) {
 			uint64_t base = field(g, area + 4 * w * which, w), maximum = field(g,
@@ -145,7 +145,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 	unsigned op = (unsigned)take(&g->in, 1);
 	if (op & 1)
 		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_STATUS_RESET, pmi->status);
-	for (unsigned which = 0; which < 2; which++)	/* drain */
+	for (unsigned which = 0; which < 2; which++)	/* empty the buffer */
 		if (op >> which & 2) {
 			unsigned w = pmu_ds_wide(p) ? 8 : 4;
 			memcpy(g->memory + AREA + (4 * which + 1) * w, g->memory + AREA + 4 * which * w, w);
@@ -154,7 +154,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 		write_register(p, &g->in);
 }
 
-/* A sane area, of which the input then spoils what it likes. */
+/* Sets up a valid area; the input may overwrite parts of it later. */
 static void set_up(struct spmu *p, struct guest *g)
 {
 	unsigned w = pmu_ds_wide(p) ? 8 : 4, op = (unsigned)take(&g->in, 1);
@@ -243,7 +243,7 @@ static void save_and_restore(struct spmu *p)
 	uint8_t *a = malloc(n), *b = malloc(n);
 	MUST(a && b);
 	spmu_save(p, a);
-	MUST(spmu_restore(p, a) == SPMU_OK);	/* an open RIP is forgotten: guest memory is another's now */
+	MUST(spmu_restore(p, a) == SPMU_OK);	/* an unfinished RIP is forgotten */
 	spmu_save(p, a);
 	MUST(spmu_restore(p, a) == SPMU_OK);
 	spmu_save(p, b);

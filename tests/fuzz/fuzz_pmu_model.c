@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness: the PMU against a second, naive model of it (naive_pmu.h), operation by operation: WRMSR,
- * RDMSR, RDPMC, CR4.PCE, the local APIC's entry, save and restore, events of the table, and stretches of
- * records as a core sends them (one or two threads, user and kernel, squashed uops, every signal, cut into
- * batches), with interrupts whose handler writes registers.
+ * libFuzzer harness that compares the PMU with a second, naive model (naive_pmu.h), operation by operation: WRMSR,
+ * RDMSR, RDPMC, CR4.PCE, the local APIC's entry, save and restore, events of the table, and stretches of records as a
+ * core sends them (one or two threads, user and kernel, squashed uops, every signal, cut into batches), with
+ * interrupts whose handler writes registers.
  *
  *   make fuzz; TOP=. build/fuzz/fuzz_pmu_model -max_total_time=600 -len_control=0 -max_len=900 /tmp/new
  *     tests/fuzz/corpus/fuzz_pmu_model
@@ -11,14 +11,16 @@
  * same interrupts: cycle, instruction, status. FUZZ_TRACE in the environment tells each operation and record,
  * to stderr.
  *
- * Kept apart: registers change only while nothing is under way (between stretches, of which all is known) or in
- * a handler; PMIs come without latency, and then with one thread's records; an interrupting event that does not
- * count at retirement has its stretch in one batch (else the instruction to interrupt may lie in a batch that
- * is gone), and so has a stretch in which counters may freeze or start each other (a core tells of the cycle of
- * a batch's last retirement in the next batch: it comes too late for a freeze in that cycle, and is one cycle
- * short); nothing is counted behind the instruction that ends such a stretch. A handler that changes more than
- * counters' values has its stretch in one batch, too: what later batches tell of cycles below the change is
- * counted as the handler left the registers (pmu.h, spmu_host.pmi).
+ * What the harness avoids:
+ *   - Registers change only between stretches, when all records are known, or in a handler.
+ *   - PMIs have no latency, and a stretch with PMIs has the records of one thread.
+ *   - If an interrupting event does not count at retirement, the stretch is one batch; otherwise the instruction to
+ *     interrupt could lie in an earlier batch.
+ *   - If counters may freeze or start each other, the stretch is one batch. A core sends the cycle of a batch's last
+ *     retirement with the next batch, so a freeze in that cycle would be too late and one cycle short.
+ *   - Nothing is counted after the instruction that ends such a stretch.
+ *   - If a handler changes more than counters' values, the stretch is one batch, too: cycles from before the change
+ *     that a later batch brings are counted as the handler left the registers (pmu.h, spmu_host.pmi).
  */
 #include "naive_pmu.h"
 #include <stdio.h>
@@ -38,10 +40,10 @@ struct log { struct taken at[LOG]; unsigned n; };
 struct pair {
 	struct input in;
 	struct spmu_host host;
-	uint64_t now;			/* no record lies below */
+	uint64_t now;			/* no record has a cycle below this */
 	struct naive_record r[NAIVE_RECORDS];
 	unsigned records, cut[NAIVE_RECORDS], cuts;	/* batches begin at cut[] */
-	unsigned sent;			/* records before the batch in hand */
+	unsigned sent;			/* records before the current batch */
 	struct script script[SCRIPTS];	/* what the handler does */
 	struct log log, naive_log;
 	const struct spmu_model *m;
@@ -180,7 +182,7 @@ static void program(struct pair *q)
 	}
 }
 
-/* Counters that are set up in a way nobody has described go. */
+/* Switches off the counters whose set-up the sources do not describe. */
 static void switch_off_unsettled(struct pair *q)
 {
 	int i;
@@ -263,7 +265,7 @@ static void note(struct log *l, uint64_t cycle, uint64_t overflow_cycle, uint64_
 	l->n++;
 }
 
-/* Bits of which both models know what a 1 does. */
+/* The bits whose meaning is settled, so that both models agree on a 1. */
 static uint64_t settled(const struct naive *n, uint32_t msr)
 {
 	const struct naive_msr *r = naive_find(n, msr);
@@ -307,7 +309,7 @@ static void on_naive_pmi(void *context, struct naive *n, uint64_t cycle, uint64_
 		naive_wrmsr(n, s->op[i].msr, s->op[i].value);
 }
 
-/* With everything switched on that a handler might switch on: is each counter's meaning settled? */
+/* Switches on everything that a handler might switch on; returns whether each counter's meaning is settled then. */
 static bool settled_when_on(struct naive *try)
 {
 	uint32_t gate = try->version >= 2 ? 0x38f : 0x186;
@@ -316,7 +318,7 @@ static bool settled_when_on(struct naive *try)
 	return naive_unsettled(try) < 0 && !naive_edges(try);
 }
 
-/* What the handler will do in this stretch: reload counters, stop and start them, count something else. */
+/* Chooses what the handler will do in this stretch: reload counters, stop and start them, change their events. */
 static void write_scripts(struct pair *q, bool counters_only)
 {
 	static struct naive try;
@@ -383,7 +385,8 @@ static void trace_records(const struct pair *q)
 	}
 }
 
-/* A stretch of running: uops in program order, signals among them, cut into batches; then all is known. */
+/* Makes and sends a stretch of records: uops in program order and signals, cut into batches. At its end all records
+ * are known. */
 static void stretch(struct pair *q)
 {
 	static const uint64_t kinds[][2] = { { 0, 0 }, { SPMU_IS(LOAD), SPMU_DID(L1D_HIT) }, { SPMU_IS(LOAD),
@@ -393,7 +396,7 @@ static void stretch(struct pair *q)
 		{ SPMU_IS(BRANCH) | SPMU_IS(RET), SPMU_DID(TAKEN) }, { SPMU_IS(DIVIDE) | SPMU_IS(MULTIPLY), 0 } };
 	enum spmu_pmu_family family = spmu_model_family(q->m);
 	bool single = naive_interrupts(&q->n), whole = naive_interrupts_late(&q->n), inside[2] = { 0 };
-	/* no two uops retire in one cycle; all in one batch */
+	/* then no two uops retire in one cycle, and the stretch is one batch */
 	bool alone = naive_freezes(&q->n) || naive_cascades(&q->n);
 	whole |= alone && single;
 	unsigned head = (unsigned)take(&q->in, 1), items = (unsigned)take(&q->in, 1) & 63, cpl[2] = { head & 1 ? 0 : 3,
@@ -428,7 +431,7 @@ static void stretch(struct pair *q)
 			x->r.is &= ~(SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) |
 				SPMU_IS(STRING_REP));
 			x->r.did &= ~SPMU_DID(RETIRED);
-			/* whose counters may lose what exceeds 15 a clock */
+			/* NetBurst's counters count at most 15 a clock */
 			fetch += (kind >> 2 & 3) + (family == SPMU_FAMILY_NETBURST);
 			at[0] = fetch;
 			at[1] = at[0] + (shape >> 4 & 3);
@@ -466,7 +469,7 @@ static void stretch(struct pair *q)
 				q->cut[q->cuts++] = q->records;
 		}
 	}
-	if (single) {	/* an instruction behind all the rest, on which the last interrupt can fall */
+	if (single) {	/* a last instruction, at which the last interrupt can be taken */
 		struct naive_record *x = add_record(q);
 		x->r = (struct spmu_record){ .kind = SPMU_REC_UOP, .cpl = (uint8_t)cpl[0],
 			.hw_thread = (uint8_t)q->n.hw_thread, .ip = 2 * ip + 2,
@@ -512,7 +515,7 @@ static void stretch(struct pair *q)
 	}
 }
 
-/* Mostly a register that exists, seldom a neighbour, or any address. */
+/* Chooses an address: mostly of a register that exists, seldom the next one or any. */
 static uint32_t some_msr(struct pair *q)
 {
 	unsigned which = (unsigned)take(&q->in, 1);
@@ -525,7 +528,7 @@ static uint32_t some_msr(struct pair *q)
 	return q->n.msr[which % q->n.msrs].address;
 }
 
-/* A value likely to be accepted, and how much of it is not. */
+/* Chooses a value that is likely to be accepted, and sometimes one that is not. */
 static uint64_t some_value(struct pair *q, uint32_t msr)
 {
 	unsigned how = (unsigned)take(&q->in, 1);

@@ -71,7 +71,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 	if (op & 8)
 		write_register(p, some_msr(in), take(in, 4));
 	if (op & 16)
-		spmu_consume(p, b);	/* not allowed: must do nothing */
+		spmu_consume(p, b);	/* not allowed in a handler: must do nothing */
 }
 
 static int read_memory(void *context, uint64_t address, void *to, size_t bytes)
@@ -92,7 +92,7 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 	return 0;
 }
 
-/* A known event, so that the fuzzer need not guess codes: its ESCR on a counter's side, and the CCCR. */
+/* Programs a known event (the ESCR that the counter sees, and the CCCR), so the fuzzer need not guess codes. */
 static void program(struct spmu *p, const struct spmu_model *m, struct input *in)
 {
 	const struct spmu_event *e = spmu_model_event(m, take(in, 2) % spmu_model_events(m));
@@ -120,7 +120,7 @@ static void batch(struct spmu *p, struct input *in)
 	static struct spmu_record r[64];
 	struct spmu_batch b = { .records = r };
 	unsigned flags = (unsigned)take(in, 1), n = (unsigned)take(in, 1) & 63;
-	bool wild = (flags & 12) == 12;		/* cycles anywhere; else small steps from the base */
+	bool wild = (flags & 12) == 12;		/* wild: any cycles; otherwise small steps from the base */
 	b.base_cycle = wild ? take(in, 8) : take(in, 3);
 	b.watermark = wild ? take(in, 8) : b.base_cycle + take(in, 1);
 	b.is_last = flags & 1;

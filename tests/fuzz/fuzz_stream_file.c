@@ -5,8 +5,8 @@
  *       tests/fuzz/fuzz_stream_file.c src/stream/[a-z]*.c src/util/err.c -lzstd -pthread && ./fuzz_stream_file
  *         -max_total_time=60
  *
- * The first byte chooses: even, the rest is a file as it stands; odd, it is the content of frames (each led by its
- * length in two bytes), which are compressed with right checksums, so that what comes behind zstd is reached too.
+ * The first byte chooses: even, the rest is a whole file; odd, it is the content of frames (each after its length in
+ * two bytes). The harness compresses them with right checksums, so that the code after decompression is reached, too.
  * Checked: no crash, every span within bounds (all words are read), one error at most and then the end.
  */
 #include "stream/stream_internal.h"
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					sum += span.words[i];
 			}
 		}
-		__asm__ volatile("" : : "r"(sum + (uint64_t)stream_wait_status(s)));	/* the reads are not dead */
+		__asm__ volatile("" : : "r"(sum + (uint64_t)stream_wait_status(s)));	/* uses the sum of the reads */
 		stream_close(s);
 	}
 	close(fd);

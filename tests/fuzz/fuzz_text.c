@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness for what a user types: event strings (session_parse), --set assignments, tags of softpmu
- * cost, and cores' files. First byte: which of them. Checked: no finding of the sanitizers, errors carry a
- * line, what was accepted is in range.
+ * libFuzzer harness for texts that a user types: event strings (session_parse), --set assignments, tags of softpmu
+ * cost, and files of cores. The first byte chooses which. Checked: the sanitizers find nothing, an error has a message,
+ * and accepted values are in range.
  */
 #include "session/events/tag_parse.h"
 #include "core/machine/config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Fuzzer: the uncore PMU under any writes and any batches, and its table's parser. The first byte chooses: a
- * table's text, or one of the tables and then operations. No counter may exceed its width, and what is read
- * back must be writable again. */
+ * Fuzzer for the uncore PMU under any writes and any batches, and for the parser of its tables. The first byte chooses
+ * between the text of a table, and operations on one of the tables. No counter may exceed its width, and a value that
+ * was read must be writable again. */
 #include "softpmu/uncore.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Counting of the second model (naive_pmu.h): a stretch of records lies there whole; each cycle, each counter
- * that the registers switch on adds what its definition says of that cycle.
+ * Counting in the second model (naive_pmu.h). A stretch of records is complete when it is counted. In each cycle, each
+ * counter that the registers enable adds what its definition says about that cycle.
  *
- * An interrupt is taken at the first instruction of this thread that has not begun to retire in the cycle of
- * the overflow; what retires before it, and whatever else happens up to the cycle in which the instruction
- * before it is done, belongs to the registers as they were.
+ * An interrupt is taken at the first instruction of this thread that has not begun to retire in the cycle of the
+ * overflow. Everything that retires before it, and everything else up to the cycle in which the instruction before it
+ * has retired, is counted with the registers as they were before the handler.
  *
- * Don't care, because the sources do not settle it:
+ * The sources do not settle the following, so the fuzzer leaves it out:
  *   - an event's code on a counter that the manual does not list for it
- *   - weighted conditions under another CMASK, INV or EDGE than theirs; events that need MSRs of PEBS (load
+ *   - weighted conditions under another CMASK, INV or EDGE than their own; events that need MSRs of PEBS (load
  *     latency, precise store, front-end events)
- *   - a row of the table that is not modelled, where another row of the same event and unit mask is, under other
- *     modifiers than
- *     that one's; likewise a row that other counters have
+ *   - a row that is not modelled if another row of the same event and unit mask is modelled, with modifiers other than
+ *     that row's; likewise a row that only other counters have
  *   - fractions of cycles kept from one set-up to the next
  *   - NetBurst: an edge seen together with a filter of active threads (which comes first?); complement of an event
  *     that the table does not know
  *   - NetBurst: tags and replay (MSR_PEBS_ENABLE stays 0), OVF_PMI_T1, several mask bits that overlap, edges of
- *     cascaded counters, a PMI bit set behind
- *     the overflow (taken as: asks for later ones), quirks
+ *     cascaded counters, a PMI bit that is set after the overflow (it counts for later overflows), quirks
  *   - MSR_PERF_METRICS
  *   - an edge detector that stands at 1 when its counter is set up anew
  *   - IN_TX, IN_TXCP: nothing here is transactional
@@ -40,7 +38,7 @@ static bool arch(const struct naive *n)
 /* ---- what the registers ask for
  * ----------------------------------------------------------------------------------- */
 
-/* Adds the expression of the event with this code, if counter `pmc` has it. */
+/* Adds the expression of the event with this code if counter `pmc` can count it. */
 static void event(const struct naive *n, struct naive_setup *s, unsigned code, unsigned umask, unsigned pmc)
 {
 	bool known = false, here = false, refused = false, exact = false, weighted = false, bare = false;
@@ -135,7 +133,7 @@ static void setup_p5(const struct naive *n, unsigned i, struct naive_setup *s)
 	event(n, s, field & 63, 0, i);
 }
 
-/* ESCRs on the two sides of each block, by select. */
+/* Returns the ESCR that a counter sees under a select: each block has two, one for each half of its counters. */
 static uint32_t escr_of(unsigned counter, unsigned select)
 {
 	static const uint16_t bpu[8] = { 0x3b2, 0x3b4, 0x3aa, 0x3b6, 0x3ac, 0x3c8, 0x3a2, 0x3a0 }, ms[8] = { 0x3c0,
@@ -149,7 +147,7 @@ static uint32_t escr_of(unsigned counter, unsigned select)
 	return block[select] + odd;
 }
 
-/* Has the counter overflowed that this one's CASCADE, or extended cascade bit, waits for? */
+/* Whether the counter has overflowed that this one waits for by its CASCADE or extended cascade bit. */
 static bool cascaded(const struct naive *n, unsigned i, uint64_t cccr)
 {
 	static const uint8_t partner[18] = { 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 14, 15 },
@@ -158,7 +156,7 @@ static bool cascaded(const struct naive *n, unsigned i, uint64_t cccr)
 		naive_reg(n, 0x360 + extended[i]) & BIT(31));
 }
 
-/* started: as when the counter that this one waits for has overflowed */
+/* started: as if the counter that this one waits for had overflowed */
 static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup *s, bool started)
 {
 	uint64_t cccr = naive_reg(n, 0x360 + i);
@@ -180,7 +178,7 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 		known = true;
 		independent |= e->thread_independent;
 		if (e->umask & (e->umask - 1) && (e->umask & mask) == e->umask)
-			s->unsettled |= e->umask != mask;	/* bits that overlap */
+			s->unsettled |= e->umask != mask;	/* overlapping mask bits */
 		if (e->umask == mask && !whole) {
 			s->exprs = 0;
 			if (row->expr.terms)
@@ -194,7 +192,8 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	}
 	if (!known)
 		s->exprs = 0;
-	s->on = s->exprs || known; /* what the model cannot detect never happens, which a threshold may well count */
+	/* an event that is not modelled never happens, but a threshold may count the cycles without it */
+	s->on = s->exprs || known;
 	if (independent) {
 		bool os = bits & 10, usr = bits & 5;
 		s->while_in = os && usr ? 0 : os ? 10 : 5;
@@ -213,7 +212,7 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 		s->unsettled = true;
 	if ((!known && s->below) || (s->edge && s->active != 7))
 		s->unsettled = true;
-	for (unsigned k = 0; k < n->msrs; k++)		/* somebody tags */
+	for (unsigned k = 0; k < n->msrs; k++)		/* some ESCR tags */
 		s->unsettled |= i >= 12 && n->msr[k].address >= 0x3a0 && n->msr[k].value & BIT(4);
 }
 
@@ -296,7 +295,7 @@ static bool meets(const struct pmu_source *s, const struct spmu_record *r)
 	return (!s->ports || (r->port < 16 && s->ports & BIT(r->port))) && !s->tagged;	/* no uop has a tag */
 }
 
-/* How much the source adds in a cycle, of the classes `who`. */
+/* Returns how much the source adds in cycle c, from records of the classes `who`. */
 static int64_t amount(const struct naive *n, const struct pmu_source *s, const struct naive_record *r, unsigned records,
 	unsigned who, uint64_t c)
 {
@@ -351,7 +350,7 @@ static bool holds(int64_t v, const struct pmu_cond *c)
 	}
 }
 
-/* Is the event counted uop by uop, as they retire? */
+/* Whether the event is counted uop by uop, as the uops retire. */
 static bool at_retirement(const struct naive *n, const struct naive_setup *s)
 {
 	for (unsigned k = 0; k < s->exprs; k++)
@@ -395,7 +394,7 @@ bool naive_edges(const struct naive *n)
 	return some(n, false, false, true);
 }
 
-/* The counter's increment in cycle c. */
+/* Returns the counter's increment in cycle c. */
 static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup *s, const struct naive_record *r,
 	unsigned records, uint64_t c)
 {
@@ -438,7 +437,7 @@ static uint64_t increment(struct naive *n, unsigned i, const struct naive_setup 
 /* ---- a stretch
  * ------------------------------------------------------------------------------------------------------ */
 
-/* Adds; true if that asks for a PMI. */
+/* Adds to a counter; returns whether that asks for a PMI. */
 static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64_t amount_, uint64_t c)
 {
 	uint64_t width = naive_width(n, i);
@@ -451,7 +450,7 @@ static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64
 			naive_find(n, 0x360 + i)->value |= BIT(31);
 			if (!x->armed)
 				x->armed_from = c + 1;
-			x->armed |= s->interrupts; /* whoever asks for interrupts later, does so for later overflows */
+			x->armed |= s->interrupts;	/* a PMI bit that is set later counts for later overflows */
 		}
 		x->value &= width;
 		return fires;
@@ -465,7 +464,7 @@ static bool add(struct naive *n, unsigned i, const struct naive_setup *s, uint64
 	return s->interrupts;
 }
 
-/* A PMI's condition arises. */
+/* Does what the start of a PMI's condition does to the registers: freezes. */
 static void condition(struct naive *n)
 {
 	if (n->version >= 2 && naive_reg(n, 0x1d9) & BIT(11)) {
@@ -487,7 +486,7 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 	struct naive_setup s[NAIVE_COUNTERS];
 	bool pending = false;
 	uint64_t overflow = 0, take_at = 0;
-	/* records below `first` are behind the last interrupt; the next one is taken at `border` */
+	/* the last interrupt was taken at record `first`; the next one is taken at record `border` */
 	unsigned first = 0, border = 0;
 	for (unsigned i = 0; i < NAIVE_COUNTERS; i++)
 		if (exists(n, i)) {
@@ -508,7 +507,7 @@ void naive_run(struct naive *n, const struct naive_record *r, unsigned records, 
 						asks |= add(n, i, &s[i], increment(n, i, &s[i], r, records, c), c);
 					continue;
 				}
-				/* what retires in this cycle, or (behind an interrupt) did already */
+				/* the uops that retire in this cycle; after an interrupt, only those from it on */
 				for (unsigned k = first; k < records && (!pending || k < border); k++)
 					if (r[k].r.kind == SPMU_REC_UOP && r[k].r.did & SPMU_DID(RETIRED) &&
 						r[k].at[STAGE_RETIRE] == c)

@@ -81,7 +81,7 @@ static void init_arch(struct naive *n)
 		add(n, 0x391, NAIVE_SET, status, loose);
 		add(n, 0x392, NAIVE_INUSE, 0, 0);
 	}
-	/* 5:2 and 63:16 are nobody's, but for BLD (2), which only Goldmont and newer small cores have */
+	/* bits 5:2 and 63:16 have no meaning, except BLD (2), which only Goldmont and newer small cores have */
 	add(n, 0x1d9, NAIVE_PLAIN, BIT(12), LOW(16) & ~UINT64_C(0x38));
 }
 
@@ -158,7 +158,7 @@ uint64_t naive_reg(const struct naive *n, uint32_t address)
 	return r ? r->value : 0;
 }
 
-/* Those of DS, PEBS and LBR, which this model has not. */
+/* Registers of DS, PEBS and LBR, which this model does not have. */
 static bool elsewhere(const struct naive *n, uint32_t a)
 {
 	static const uint32_t some[][2] = { { 0x40, 0x47 }, { 0x60, 0x67 }, { 0x1a0, 0x1a0 }, { 0x1c8, 0x1c9 },

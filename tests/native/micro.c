@@ -28,7 +28,7 @@
 
 enum { NONE, L1, L2, L3, DRAM, LEVEL = 7, CHASE = 8, AVX2 = 16, BMI2 = 32 };	/* as in kernels.S */
 enum { LINE = 64, ROUND = 4096, REPEATS = 25, L1_BYTES = 16384, L2_BYTES = 131072 };
-/* ns: a repeat at least, beyond L2; for undisturbed ones at most; before the first */
+/* ns: least time of a repeat; the same beyond L2; longest wait for undisturbed repeats; warm-up before the first */
 enum { PIECE = 50000, FAR_PIECE = 500000, PATIENCE = 300000000, WARM = 20000000 };
 
 struct bench {
@@ -46,7 +46,7 @@ static uint64_t buffer_bytes(const struct bench *b, const struct sizes *s)
 	return bytes[b->needs & LEVEL];
 }
 
-/* A permutation of 0 to 2^bits - 1 that looks random: shifts and odd factors, each of which can be undone. */
+/* A permutation of 0 to 2^bits - 1 that looks random. It is made of shifts and odd factors, which are invertible. */
 static uint64_t scramble(uint64_t i, unsigned bits)
 {
 	uint64_t mask = (1ull << bits) - 1;
@@ -57,7 +57,8 @@ static uint64_t scramble(uint64_t i, unsigned bits)
 	return i ^ i >> (bits / 2);
 }
 
-/* The buffer, or NULL.  A chase is linked in the order in which it is walked: what was used longest ago comes first. */
+/* Returns the buffer, or NULL. A chase is linked in the order in which it is walked, so the line that was used longest
+ * ago comes first. */
 static char *buffer(const struct bench *b, uint64_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -65,7 +66,7 @@ static char *buffer(const struct bench *b, uint64_t bytes)
 		return NULL;
 	madvise(memory, bytes, MADV_NOHUGEPAGE);
 	if (!(b->needs & CHASE)) {
-		for (uint64_t at = 0; at < bytes; at += ROUND)	/* a page of its own each, not the zero page */
+		for (uint64_t at = 0; at < bytes; at += ROUND)	/* gives each page its own frame, not the zero page */
 			memory[at] = 1;
 		return memory;
 	}
@@ -85,8 +86,8 @@ static char *buffer(const struct bench *b, uint64_t bytes)
 static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *few, uint64_t *many)
 {
 	uint64_t lap = buffer_bytes(b, s) / LINE / b->ops;
-	/* between them enough that an end of the program a thousand cycles
-	 * longer (reads that met a refresh) does not show */
+	/* The difference between them is large enough to hide an end of the program that is a thousand cycles longer
+	 * because its reads met a refresh. */
 	*few = 8000 / b->ops + 2;
 	*many = *few + 800000 / b->ops;
 	switch (b->needs & LEVEL) {
@@ -95,7 +96,7 @@ static void rounds_of(const struct bench *b, const struct sizes *s, uint64_t *fe
 		*many = 34 * lap;
 		break;
 	case L3:
-		*few = b->needs & CHASE ? lap / 4 : lap;	/* linking it was a lap already */
+		*few = b->needs & CHASE ? lap / 4 : lap;	/* linking the chase was a first lap */
 		*many = *few + lap / 2;
 		break;
 	case DRAM:
@@ -119,7 +120,7 @@ static bool can_run(const struct bench *b)
 	       (!(b->needs & BMI2) || __builtin_cpu_supports("bmi2"));
 }
 
-/* ns of one run; a chase goes on where it stopped. */
+/* Returns the ns of one run. A chase goes on where it stopped. */
 static uint64_t once(const struct bench *b, uint64_t rounds, char **at, uint64_t bytes)
 {
 	uint64_t start = now();
@@ -130,15 +131,15 @@ static uint64_t once(const struct bench *b, uint64_t rounds, char **at, uint64_t
 	return took;
 }
 
-/* What says how long a cycle is and whether anything disturbs; the least
- * cycles that a round of `busy` has taken in this process. */
+/* The benches that show how long a cycle is and whether anything disturbs the run. least: the fewest cycles that a
+ * round of `busy` has taken in this process. */
 struct yardsticks {
 	const struct bench *add, *busy;
 	double least;
 };
 
-/* *ns: of a cycle. Returns whether nothing disturbed: the chain twice within 1 %,
- * what keeps the ports busy between them within 2 % of its least. */
+/* Sets *ns to the length of a cycle. Returns whether nothing disturbed the run: the chain takes the same time twice,
+ * within 1 %, and `busy`, which keeps the ports busy, in between takes at most 2 % more than its least. */
 static bool cycle_now(struct yardsticks *y, double *ns)
 {
 	enum { CHAIN_ROUNDS = 400, BUSY_ROUNDS = 1000 };
@@ -170,12 +171,12 @@ static int native(const struct bench *b, struct yardsticks *y, const struct size
 		perror("micro: memory");
 		return 1;
 	}
-	if ((b->needs & LEVEL) == L3)	/* it is there when it is timed */
+	if ((b->needs & LEVEL) == L3)	/* warms the buffer before it is timed */
 		once(b, bytes / LINE / b->ops, &at, bytes);
 	while ((took = once(b, rounds, &at, bytes)) < ((b->needs & LEVEL) >= L3 ? FAR_PIECE : PIECE) &&
 		rounds < 1ull << 40)
 		rounds *= 2;
-	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes) /* all of it, or the caches would hold the part */
+	if (!(b->needs & CHASE) && rounds * b->ops * LINE < bytes) /* all of it: the caches would hold a part */
 		rounds = bytes / LINE / b->ops;
 	double cycles[REPEATS], per = (double)rounds * b->ops, least_ns = 0, cycle = 0, before, after;
 	unsigned repeats = 0, undisturbed = 0;

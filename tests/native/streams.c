@@ -33,7 +33,7 @@ struct buffers { char *a, *b, *c; uint64_t bytes; };
 	"vmovdqa 32(%0), %%ymm0\n\tvaddpd 32(%1), %%ymm0, %%ymm0\n\tvmovdqa %%ymm0, 32(%2)" :: "r"(x), "r"(y), "r"(z) \
 		: "xmm0", "memory")
 
-/* name, step in bytes, what is done at m->a + i: all of the buffer; STREAMS: that many parts of it in turn */
+/* Defines a function that goes through the whole buffer: its name, the step in bytes, and what it does at m->a + i. */
 #define EACH(name, step, ...) static uint64_t name(const struct buffers *m) \
 	{ uint64_t n = 0; for (uint64_t i = 0; i < m->bytes; i += (step), n++) { __VA_ARGS__; } return n; }
 EACH(read, LINE, LOAD_LINE(m->a + i))
@@ -57,7 +57,7 @@ static uint64_t streams8(const struct buffers *m)
 	return n;
 }
 
-/* The x-th of `many`, at random. */
+/* Returns a random number below `many`; *x is the generator's state. */
 static uint64_t drawn(uint64_t *x, uint64_t many)
 {
 	*x = *x * 6364136223846793005u + 1442695040888963407u;
@@ -123,7 +123,7 @@ static char *buffer(uint64_t bytes)
 		exit(1);
 	}
 	madvise(p, bytes, MADV_NOHUGEPAGE);
-	for (uint64_t i = 0; i < bytes; i += PAGE)	/* a page of its own each, not the zero page */
+	for (uint64_t i = 0; i < bytes; i += PAGE)	/* gives each page its own frame, not the zero page */
 		p[i] = 1;
 	return p;
 }

@@ -38,7 +38,7 @@ static double now(void)
 	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* GHz: of some runs of the chain the shortest. */
+/* Returns the frequency in GHz, from the shortest of several runs of the chain. */
 static double frequency(void)
 {
 	double least = 1e300;
@@ -58,7 +58,7 @@ static double ms(struct timeval t)
 	return 1e3 * (double)t.tv_sec + 1e-3 * (double)t.tv_usec;
 }
 
-/* The cpu-clock's samples of a process and its children on one CPU. */
+/* Samples of cpu-clock for a process and its children on one CPU. */
 struct sampler { int fd; struct perf_event_mmap_page *page; size_t bytes; };
 
 static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
@@ -78,7 +78,7 @@ static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
 	return true;
 }
 
-/* Adds the ms of each level; closes. */
+/* Adds the ms in user and in kernel mode, and closes the sampler. */
 static void sampler_close(struct sampler *s, double *user, double *kernel)
 {
 	const uint64_t ms_of = 1000000, size = s->page->data_size, end = __atomic_load_n(&s->page->data_head,
@@ -97,7 +97,8 @@ static void sampler_close(struct sampler *s, double *user, double *kernel)
 	close(s->fd);
 }
 
-/* Runs the program; the sampler looks on if there is one, *sampled: it could.  0, or -1 after a printed line. */
+/* Runs the program, with the sampler if there is one; sets *sampled if it worked. Returns 0, or -1 after it printed a
+ * line. */
 static int run(char **argv, const char *input, int cpu, struct sampler *sampler, bool *sampled, struct rusage *use)
 {
 	int status, ready[2];
@@ -118,7 +119,7 @@ static int run(char **argv, const char *input, int cpu, struct sampler *sampler,
 	}
 	*sampled = pid > 0 && sampler && sampler_open(sampler, pid, cpu);
 	close(ready[0]);
-	close(ready[1]);	/* go */
+	close(ready[1]);	/* lets the child start */
 	if (pid < 0 || wait4(pid, &status, 0, use) < 0) {
 		perror("timed");
 		return -1;
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
 	cpu_set_t one;
 	int cpu = sched_getcpu();
 	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);	/* where we are: the frequency is that CPU's */
+	CPU_SET(cpu, &one);	/* stay on this CPU: the frequency is this CPU's */
 	sched_setaffinity(0, sizeof one, &one);
 	double least = 1e300, fastest = 0, user = 0, kernel = 0, sampled_user = 0, sampled_kernel = 0;
 	for (int n = 0; n < runs; n++) {

@@ -629,7 +629,7 @@ static void test_each_time_it_is_the_next_that_comes(void **state)
 			seen++;
 		}
 	assert_true(seen > 3);
-	walk(CODE, false);								/* each walk begins at the first */
+	walk(CODE, false);								/* begins at the first */
 	for (unsigned i = 0; walked[i].ip != CODE + 3; i++)
 		assert_true(walked[i + 1].addr == ST_NOT_DONE || walked[i + 1].addr == 0x4440);
 	end();

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The disassembler's text is objdump's: every instruction of .text of real binaries, 64 and 32 bits, AT&T and
-# Intel syntax, compared as text (runs of blanks count as one) and in length. At least 99.9 % must be equal, for
-# each file and syntax; with the names of addresses, of files that have symbols.
+# The disassembler prints what objdump prints: every instruction of .text of real binaries, 64 and 32 bits, in AT&T and
+# Intel syntax, is compared in text (runs of blanks count as one) and length. At least 99.9 % must be equal, for each
+# file and syntax. For files with symbols the names of addresses are compared, too.
 . "$TOP/tests/lib.sh"
 export LC_ALL=C
 objdump --version 2>/dev/null | head -n 1 | grep -q ' 2\.40$' || skip "objdump of binutils 2.40 is not installed"
@@ -19,7 +19,7 @@ compare() {	# WHAT FILE STYLE [names]
 	"$PROGRAMS/disassemble" "$2" "$3" ${4+names} <"$work/addresses" | tr -s ' ' >"$work/lines" ||
 		{ bad "$1: disassemble"; return; }
 	cut -d ' ' -f 2- "$work/lines" >"$work/ours"
-	# Where it ends is where objdump's next line begins, but for runs of zeros, which objdump skips.
+	# An instruction ends where objdump's next line begins, except before runs of zeros, which objdump skips.
 	cut -d ' ' -f 1 "$work/lines" >"$work/ends"
 	{ tail -n +2 "$work/addresses"; tail -n 1 "$work/ends"; } >"$work/next"
 	: >"$work/different"

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Pushout counters as events (pushout/.../), on saved streams: the three ways to load a threshold count the same
-# on every preset; a tag's count is that of `softpmu cost`; there are as many samples as periods in the count,
-# at slots that the counter counts, with their pushouts as weights; what cannot be had is refused by name.
+# Pushout counters as events (pushout/.../), on saved streams. The three ways to load a threshold count the same on
+# every preset; a tag's count equals that of `softpmu cost`; there is a sample per period of the count, and its weight
+# is the slot's pushout; events that the counter cannot count are refused.
 . "$TOP/tests/lib.sh"
 stream=$work/stream
 "$SOFTPMU" stat --core golden-cove -e cycles --save-stream "$stream" -- gzip -c "$TOP/README.md" >/dev/null 2>&1 ||
 	{ echo "FAILED no stream"; exit 1; }
 
-count() {	# CORE EVENTS: the counts, a line each
+count() {	# CORE EVENTS: prints the counts, one per line
 	"$SOFTPMU" stat --core "$1" -x, -e "$2" --replay "$stream" 2>&1 >/dev/null | cut -d, -f1
 }
 
@@ -22,45 +22,47 @@ for core in golden-cove skylake zen4 zen5 prescott pentium3 pentium core2; do
 		-a "$1,$2" = "$5,$6" ]
 done
 
-# what `cost` measures directly
+# softpmu cost measures the same.
 for tag in mispredict 'load & !store' 'l1d_miss | dtlb_miss'; do
 	"$SOFTPMU" cost --core golden-cove --no-total -x, -o "$work/cost" --tag "$tag" --replay "$stream"
 	direct=$(awk -F, -v t="$tag" '$1 == t { print $2 }' "$work/cost")
 	counted=$(count golden-cove "pushout/tag=$tag,threshold=0/")
-	check "$tag: $counted slots, and '$direct' as cost has them" [ "$direct" = "$counted" ]
+	check "tag $tag: the event counts $counted slots, as softpmu cost does ($direct)" [ "$direct" = "$counted" ]
 done
 
-# every store that retires is written, but for those that are on their way when the program ends
+# Every store that retires becomes visible, except the stores that are still in the store buffer when the program ends.
 set -- $(count golden-cove 'pushout/at=visible,threshold=0/,pushout/tag=store,threshold=0/')
-check "stores that become visible, and that retire: $*" [ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) \
+check "as many stores become visible as retire, except the last few: $*" \
+	[ "${1:-1}" -le "${2:-0}" -a $((${1:-0} + 128)) \
 	-ge "${2:-1000}" ]
 
-# every slot passes fetch and decode, too; the decoders are later than what waits ahead of them where they are
-# what holds
+# Every slot passes fetch, decode and retirement, so the counts at the three places are equal.
 for core in golden-cove skylake prescott pentium core2; do
 	set -- $(count $core 'pushout/threshold=0/,pushout/at=decode,threshold=0/,pushout/at=fetch,threshold=0/')
-	check "$core: slots that retire, are decoded, are fetched: $*" [ "$*" = "${1:-none} ${1:-none} ${1:-none}" ]
+	check "$core: as many slots retire as are decoded and fetched: $*" [ "$*" = "${1:-none} ${1:-none} ${1:-none}" ]
 done
 
 total=$(count golden-cove pushout/tag=mispredict,threshold=8/)
 said=$("$SOFTPMU" record --core golden-cove -e pushout/tag=mispredict,threshold=8,period=100/ -o "$work/data" \
 	--replay "$stream" 2>&1 >/dev/null)
 samples=$(echo "$said" | sed -n 's/.*(\([0-9]*\) samples).*/\1/p')
-check "'$samples' samples, one in 100 of $total" [ "$samples" = $((total / 100)) ]
+check "a sample for every 100 of $total slots: $samples" [ "$samples" = $((total / 100)) ]
 if command -v perf >/dev/null 2>&1; then
 	perf script -i "$work/data" -F ip,weight >"$work/script" 2>/dev/null
 	ok_lines=$(awk '$1 >= 8 && $1 < 1000 { n++ } END { print n + 0 }' "$work/script")
-	check "weights are pushouts that count: $ok_lines samples" [ "$ok_lines" = "$samples" ]
+	check "the weight of each sample is a pushout at or above the threshold: $ok_lines samples" \
+		[ "$ok_lines" = "$samples" ]
 fi
 
-# columns of the report
+# The pushout columns of report: their samples and shares are complete, no median is below the threshold, no sum is too
+# small, and the rows are in order.
 "$SOFTPMU" report -i "$work/data" --json -s symbol,pushout,pushout_median,pushout_share >"$work/json"
 columns=$(sed -n 's/.*"samples": \([0-9]*\), "symbol".*"pushout": \([0-9]*\), "pushout_median": '\
 '\([0-9]*\), "pushout_share": \([0-9.]*\).*/\1 \2 \3 \4/p' \
 	"$work/json" |
 	awk '{ n += $1; share += $4; low += $3 < 8; wrong += $2 < 100 * 8 * $1 || (NR > 1 && $2 > last);
 		last = $2 } END { printf "%d %.1f %d %d", n, share, low, wrong }')
-check "report's columns: samples, share, medians below the threshold, sums too small or out of order: $columns" \
+check "report's pushout columns are consistent: $columns" \
 	[ "$columns" = "$samples 100.0 0 0" ]
 
 refuse_softpmu() {	# PATTERN ARGUMENT...

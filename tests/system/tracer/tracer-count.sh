@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Instructions: exactly what lackey and cachegrind count for the same program in the same environment. Both are
-# asked not to chase jumps: chasing, VEX makes one block of "a && b" and executes b's instructions although a
-# was false; they count them. Those two count each iteration of a REP instruction, and the look that finds the
-# count zero; `begun` is that number, `retired` counts a REP instruction once: begun - repeats.
+# The tracer's instructions are exactly those that lackey and cachegrind count for the same program in the same
+# environment. Both run with --vex-guest-chase=no: with chasing, VEX makes one block of "a && b" and executes b's
+# instructions although a is false, and the tools count them. The tools count each iteration of a REP instruction, and
+# the check that finds its count zero; `begun` is that number. `retired` counts a REP instruction once: begun - repeats.
 . "$TOP/tests/lib.sh"
 own_env() { env -i PATH=/usr/bin:/bin "$@"; }
 value() { sed -n "s/^$1 //p" "$work/out"; }
 count() { own_env "$PROGRAMS/trace_count" -o "$work/out" "$@" >/dev/null; }
-compare() {	# architecture program argument...
+compare() {	# ARCHITECTURE PROGRAM ARGUMENT...
 	a=$1; shift
 	count "$@" || { echo "$*: exit $?"; grep -E 'BAD|LOG' "$work/out"; exit 1; }
 	for tool in lackey cachegrind; do
@@ -29,8 +29,8 @@ compare x86 "$PROGRAMS/work32" 3
 compare amd64 /bin/ls /usr/include
 compare amd64 "$PROGRAMS/trace_dl"
 
-# Each instruction of these is executed once.  REPs: two MOVS, three STOS, a SCAS that ends in its third.
-once() {	# program, repeats
+# These programs execute each instruction once.  REPs: two MOVS, three STOS, a SCAS that ends in its third iteration.
+once() {	# PROGRAM REPEATS
 	count "$PROGRAMS/$1"
 	want=$(objdump -d "$PROGRAMS/$1" | grep -c '^ *[0-9a-f]*:	[0-9a-f ]*	')
 	[ "$(value retired)" = "$want" ] && [ "$(value repeats)" = "$2" ] || {
@@ -39,7 +39,7 @@ once() {	# program, repeats
 once trace_mem32 2
 grep -q -w avx2 /proc/cpuinfo && once trace_mem 7
 
-# A block that a fault leaves in its middle: the instructions before the fault, not the faulting one.
+# A fault leaves a block in its middle: the instructions before the fault count, the faulting one does not.
 count "$PROGRAMS/trace_cut"
 [ "$(value retired)" = $((18 + 20 * 15 + 4)) ] && [ "$(value cuts)" = 20 ] || {
 	echo "trace_cut: $(value retired) instructions, $(value cuts) cuts"; failed=1; }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs behave under the tracer as they do alone, and the stream obeys its rules: trace_count checks each record, and
-# with -x replays all register writes against every register file in the stream.
+# Programs behave under the tracer as they do alone, and the stream is valid: trace_count checks each record, and with
+# -x replays all register writes against every register file in the stream.
 . "$TOP/tests/lib.sh"
 T="$PROGRAMS/trace_count" failed=0
 value() { sed -n "s/^$1 //p" "$work/out"; }
-# same OPTIONS program argument...: output and exit status as without the tracer
+# as_alone OPTIONS PROGRAM ARGUMENT...: output and exit status are the same with and without the tracer
 as_alone() {
 	options=$1; shift
 	"$@" >"$work/alone" 2>"$work/alone2" </dev/null
@@ -17,7 +17,7 @@ as_alone() {
 	cmp -s "$work/alone" "$work/traced" || bad "$*: another output"
 	cmp -s "$work/alone2" "$work/traced2" || bad "$*: another standard error: $(head -n 2 "$work/traced2")"
 }
-# value_is WORD OPERATOR NUMBER PROGRAM
+# value_is WORD OPERATOR NUMBER PROGRAM: compares a value in the output of trace_count
 value_is() { test "$(value "$1")" "$2" "$3" || bad "$4: $1 is $(value "$1"), not $2 $3"; }
 
 as_alone -x "$PROGRAMS/threads" workers 200000;	value_is threads = 3 workers
@@ -37,7 +37,8 @@ as_alone -x "$PROGRAMS/work32" 2
 as_alone -x "$PROGRAMS/client" alone;		value_is exits = 1 client
 as_alone -x "$PROGRAMS/client32" alone
 as_alone "" "$PROGRAMS/dies" exit7
-# The shell adds its own line about a program killed by a signal; trace_count answers 128 + signal for it.
+# as_alone cannot compare programs that a signal kills: the shell prints a line of its own about them, and trace_count
+# exits with 128 + signal.
 for how in segv abort; do
 	timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/dies" $how >"$work/traced"
 	[ "$(cat "$work/traced")" = working ] || bad "dies $how: another output"
@@ -49,13 +50,13 @@ for how in segv abort; do
 	grep -q LOG "$work/out" && bad "dies $how: the tracer talks"
 done
 
-# More threads than the tracer value_is room for (499 here): the program is told so, by the kernel's word for it.
+# More threads than the tracer has room for (499 here): creating the next one fails with the kernel's error.
 timeout 60 "$T" -o "$work/out" "$PROGRAMS/trace_self" crowd 600 >"$work/traced"
 [ "$?,$(cat "$work/traced")" = "3,498 threads" ] || bad "too many threads: $(cat "$work/traced")"
 [ "$("$SOFTPMU" stat --cpus 1 --no-wrong-path --core pentium -o /dev/null "$PROGRAMS/trace_self" crowd 600)" = all ] ||
 	bad "600 threads at once"
 
-# What a program is called, and starts by the name of itself.
+# The program's name, and programs that start themselves by their own name.
 as_alone "" "$PROGRAMS/trace_self" name
 as_alone "" "$PROGRAMS/trace_self" exec
 as_alone "-f -x" "$PROGRAMS/trace_self" clone;	value_is rings = 2 clone
@@ -64,7 +65,7 @@ printf '#!%s name\n' "$PROGRAMS/trace_self" >"$work/by_interpreter"
 chmod +x "$work/by_interpreter"
 as_alone "" "$work/by_interpreter"
 
-# Children: not followed they leave no trace; followed each value_is a ring, also after exec.
+# Children that are not followed are not traced; with -f each child has a ring, also after exec.
 as_alone "" "$PROGRAMS/forks";			value_is rings = 1 forks; value_is forks = 2 forks
 as_alone "-f -x" "$PROGRAMS/forks";			value_is rings = 4 forks; value_is exits = 3 forks
 as_alone "" "$PROGRAMS/trace_spawn";		value_is rings = 1 spawn; value_is forks = 4 spawn
@@ -82,7 +83,7 @@ timeout 60 "$T" -f -d -o "$work/out" "$work/script" >/dev/null
 grep -q 'PROCESS .*word=4 .*exec=1 .*path=.*work32' "$work/out" ||
 	bad "exec of a 32-bit program from a 64-bit one is not traced"
 
-# Mappings: file, offset, build-id as the file has them; stack and heap are marked.
+# Mappings have the file's path, offset and build-id; stack and heap are marked.
 timeout 60 "$T" -d -o "$work/out" "$PROGRAMS/trace_dl" >/dev/null
 id=$(readelf -n "$PROGRAMS/trace_dl" | sed -n 's/.*Build ID: //p')
 grep -q "MAP .* r-x off=0x1000 .* id=$id path=$PROGRAMS/trace_dl" "$work/out" || bad "mapping of the program's code"
@@ -92,12 +93,13 @@ grep -q 'UNMAP' "$work/out" || bad "no unmapping by dlclose"
 grep -q 'COMM trace_dl' "$work/out" || bad "no name"
 grep -q 'SYSCALL 231 ' "$work/out" || bad "no exit_group"
 
-# Readers that are slow, stop, or die; a tracer that is killed.
+# Readers that are slow, stop, or die.
 timeout 120 "$T" -w -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] ||
 	bad "slow reader: $(grep BAD "$work/out")"
 timeout 120 "$T" -k 500 -o "$work/out" "$PROGRAMS/dies" exit7 >/dev/null; [ $? = 7 ] ||
 	bad "reader that stops: exit status"
-# A tracer that never had a reader does not start the program: these say when they are under way.
+# Without a reader the tracer does not start the program, so the reader must not be killed before the program runs: it
+# prints "begun".
 cat >"$work/long" <<'EOF'
 #!/bin/sh
 echo begun
@@ -105,7 +107,7 @@ n=0; while [ $n -lt 100000 ]; do n=$((n + 1)); done
 echo worked
 EOF
 chmod +x "$work/long"
-rm -f "$work/traced"	# else what the last program said may be read before the shell empties the file
+rm -f "$work/traced"	# else wait_until could see the last program's output before the shell empties the file
 "$T" -o "$work/out" "$work/long" >"$work/traced" &
 reader=$!
 wait_until said begun "$work/traced"
@@ -117,7 +119,7 @@ wait $reader 2>/dev/null
 wait_until gone "$tracer" || { bad "the program stops when its reader dies"; kill -KILL $tracer; }
 [ "$(tr '\n' ' ' <"$work/traced")" = "begun worked " ] || bad "killed reader: another output"
 case $rings in */trace_count.??????) ;; *) rings= ;; esac
-# Without a reader and its directory, children are born and other programs started as if nothing were.
+# After the reader and its directory are gone, the program still forks children and starts other programs.
 cat >"$work/late" <<EOF
 #!/bin/sh
 echo begun
@@ -141,5 +143,5 @@ touch "$work/go"
 wait_until gone "$tracer" || { bad "the script stops when its reader dies"; kill -KILL $tracer; }
 [ "$(tr '\n' ' ' <"$work/traced")" = "begun a b c " ] ||
 	bad "after its reader died, the script said: $(cat "$work/traced")"
-[ -z "$rings" ] || rm -rf "$rings"	# its reader cannot do it any more
+[ -z "$rings" ] || rm -rf "$rings"	# the killed reader could not remove it
 exit $failed

@@ -55,13 +55,11 @@ void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_l
 {
 	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
 	if (!c->pmu) {
-		const struct spmu_host host = { .context = c,
-			.pmi = on_pmi,
-			.pmi_latency = pmi_latency,
-			.hw_thread = c->hw_thread,
-			.read_memory = read_memory,
-			.write_memory = write_memory,
-			.mode64 = request->word_bytes == 8 };
+		const struct spmu_host host = {
+			.context = c, .pmi = on_pmi, .pmi_latency = pmi_latency, .hw_thread = c->hw_thread,
+			.read_memory = read_memory, .write_memory = write_memory,
+			.mode64 = request->word_bytes == 8
+		};
 		answer->status = spmu_create(&c->pmu, m, &host);
 		if (answer->status)
 			return;

@@ -19,7 +19,7 @@
 
 /* One event of the user's list. */
 struct session_event {
-	char *spelled;		/* as the user wrote it, e.g. "cycles:u" */
+	char *spelled;		/* as the user wrote it, e.g.  "cycles:u" */
 	char *name;		/* to print */
 	const struct spmu_event *event;	/* the table's row; NULL for a software event (task-clock, duration_time) */
 	uint64_t evtsel;	/* PERFEVTSEL image without EN and INT; 0 if only a fixed counter can count it */

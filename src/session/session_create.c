@@ -179,12 +179,11 @@ static int make_pushout_items(struct session *s, struct err *err)
 		if (it.period > s->max_period)
 			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than %llu", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
-		s->job[s->items] = (struct driver_event){ .pushout = &ev->pushout,
-			.fixed = -1,
-			.user = true,
-			.sampled = it.period || it.frequency,
-			.pmu = k / SPMU_PUSHOUT_UNITS,
-			.counter = (int)(k % SPMU_PUSHOUT_UNITS) };
+		s->job[s->items] = (struct driver_event){
+			.pushout = &ev->pushout, .fixed = -1, .user = true,
+			.sampled = it.period || it.frequency, .pmu = k / SPMU_PUSHOUT_UNITS,
+			.counter = (int)(k % SPMU_PUSHOUT_UNITS)
+		};
 		s->adapts |= it.frequency != 0;
 		s->adapted[s->items] = 1;
 		s->item_of_event[e] = (int)s->items;

@@ -125,12 +125,10 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 		t->extra_room = room;
 	}
 	t->extra[t->extras++] = *r;
-	struct pending p = { .ip = r->ip,
-		.cycle = r->cycle,
-		.period = stands_for,
-		.record = r->record == UINT32_MAX ? 0 : r->record,
-		.item = i,
-		.extra = t->extras };
+	struct pending p = {
+		.ip = r->ip, .cycle = r->cycle, .period = stands_for,
+		.record = r->record == UINT32_MAX ? 0 : r->record, .item = i, .extra = t->extras
+	};
 	if (s->lbr)
 		keep_branches(s, t, r->branch, r->branches, &p);
 	pend(t, &p);
@@ -353,11 +351,10 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 	int rc = 0;
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		struct spmu_host host = { .context = t->attached + k,
-			.pmi = on_pmi,
-			.pmi_latency = PMI_LATENCY,
-			.hw_thread = hw_thread,
-			.mode64 = t->word_bytes == 8 };
+		struct spmu_host host = {
+			.context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY,
+			.hw_thread = hw_thread, .mode64 = t->word_bytes == 8
+		};
 		const struct pushout_widths widths = session_pushout_widths(s->o.core);
 		for (unsigned point = 0; point < PUSHOUT_POINTS && s->items > s->plain; point++)
 			host.pushout_width[point] = (uint8_t)widths.at[point];

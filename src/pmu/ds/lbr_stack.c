@@ -116,13 +116,10 @@ static bool passes(const struct spmu *p, enum kind kind, unsigned cpl)
 	static const uint8_t select_bit[] = {
 		[JCC] = 2, [IND_JMP] = 6, [REL_JMP] = 7, [IND_CALL] = 4, [REL_CALL] = 3, [NEAR_RET] = 5, [OTHER] = 8
 	};
-	static const uint8_t control_bit[] = { [JCC] = 16,
-		[IND_JMP] = 18,
-		[REL_JMP] = 17,
-		[IND_CALL] = 20,
-		[REL_CALL] = 19,
-		[NEAR_RET] = 21,
-		[OTHER] = 22 };
+	static const uint8_t control_bit[] = {
+		[JCC] = 16, [IND_JMP] = 18, [REL_JMP] = 17, [IND_CALL] = 20, [REL_CALL] = 19, [NEAR_RET] = 21,
+		[OTHER] = 22
+	};
 	uint64_t v = p->ds.lbr.control;
 	if (p->ds.lbr.style == LBR_ARCH)	/* set bits let pass */
 		return v >> (cpl ? 2 : 1) & 1 && v >> control_bit[kind] & 1;
@@ -242,17 +239,8 @@ void pmu_lbr_pmi(struct spmu *p)
 /* ---- registers ---------------------------------------------------------------------------------------------- */
 
 enum lbr_register {
-	REG_NONE,
-	REG_FROM,
-	REG_TO,
-	REG_INFO,
-	REG_TOS,
-	REG_SELECT,
-	REG_DEPTH,
-	REG_LER_FROM,
-	REG_LER_TO,
-	REG_LER_INFO,
-	REG_BEYOND
+	REG_NONE, REG_FROM, REG_TO, REG_INFO, REG_TOS, REG_SELECT, REG_DEPTH, REG_LER_FROM, REG_LER_TO,
+	REG_LER_INFO, REG_BEYOND
 };
 
 static bool depth_exists(const struct spmu *p, uint64_t depth)

@@ -64,14 +64,11 @@ uint64_t pmu_metrics_read(const struct spmu *p, unsigned first)
 
 void pmu_metrics_write(struct spmu *p, unsigned first, uint64_t slots, uint64_t value)
 {
-	static const uint8_t field[PMU_METRICS] = { [METRIC_RETIRING] = 0,
-		[METRIC_BAD_SPEC] = 8,
-		[METRIC_FE_BOUND] = 16,
-		[METRIC_HEAVY_OPS] = 32,
-		[METRIC_BR_MISPREDICT] = 40,
-		[METRIC_FETCH_LAT] = 48,
-		[METRIC_MEMORY_STALLS] = 56,
-		[METRIC_STALLS] = 24 };
+	static const uint8_t field[PMU_METRICS] = {
+		[METRIC_RETIRING] = 0, [METRIC_BAD_SPEC] = 8, [METRIC_FE_BOUND] = 16, [METRIC_HEAVY_OPS] = 32,
+		[METRIC_BR_MISPREDICT] = 40, [METRIC_FETCH_LAT] = 48, [METRIC_MEMORY_STALLS] = 56,
+		[METRIC_STALLS] = 24
+	};
 	for (unsigned k = 0; k < PMU_METRICS; k++) {
 		uint64_t share = k == METRIC_SLOTS ? 255 : value >> field[k] & 0xff;
 		__extension__ unsigned __int128 part = (unsigned __int128)slots * share / 255;

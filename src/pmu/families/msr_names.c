@@ -303,10 +303,7 @@ static const struct row pushout[] = {
 		0 },
 	{ MSR_PUSHOUT_STATUS, 1, "PUSHOUT_STATUS", NULL, "pushout counters: which overflowed", &msr_pushout_status,
 		ALWAYS, 0 },
-	UNIT(0),
-	UNIT(1),
-	UNIT(2),
-	UNIT(3),
+	UNIT(0), UNIT(1), UNIT(2), UNIT(3),
 };
 _Static_assert(SPMU_PUSHOUT_UNITS == 4, "a row for each register of each unit");
 

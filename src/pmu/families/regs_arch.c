@@ -419,18 +419,8 @@ static int arch_restored(struct spmu *p)
 
 const struct pmu_family pmu_arch = {
 	.name = "arch",
-	.public = SPMU_FAMILY_ARCH,
-	.shape = arch_shape,
-	.reset = arch_reset,
-	.wrmsr = arch_wrmsr,
-	.rdmsr = arch_rdmsr,
-	.rdpmc = arch_rdpmc,
-	.setup = arch_setup,
-	.wrapped = arch_wrapped,
-	.acts = arch_acts,
-	.ds_pmi = arch_ds_pmi,
-	.tag = pmu_pebs_tag,
-	.restored = arch_restored,
-	.status = arch_status,
-	.lvt = 2,
+	.public = SPMU_FAMILY_ARCH, .shape = arch_shape, .reset = arch_reset, .wrmsr = arch_wrmsr,
+	.rdmsr = arch_rdmsr, .rdpmc = arch_rdpmc, .setup = arch_setup, .wrapped = arch_wrapped,
+	.acts = arch_acts, .ds_pmi = arch_ds_pmi, .tag = pmu_pebs_tag, .restored = arch_restored,
+	.status = arch_status, .lvt = 2,
 };

@@ -474,18 +474,8 @@ static int netburst_restored(struct spmu *p)
 
 const struct pmu_family pmu_netburst = {
 	.name = "netburst",
-	.public = SPMU_FAMILY_NETBURST,
-	.shape = netburst_shape,
-	.reset = netburst_reset,
-	.wrmsr = netburst_wrmsr,
-	.rdmsr = netburst_rdmsr,
-	.rdpmc = netburst_rdpmc,
-	.setup = netburst_setup,
-	.wrapped = netburst_wrapped,
-	.acts = netburst_acts,
-	.tag = netburst_tag,
-	.ds_pmi = netburst_ds_pmi,
-	.restored = netburst_restored,
-	.status = netburst_status,
-	.lvt = 2,
+	.public = SPMU_FAMILY_NETBURST, .shape = netburst_shape, .reset = netburst_reset,
+	.wrmsr = netburst_wrmsr, .rdmsr = netburst_rdmsr, .rdpmc = netburst_rdpmc, .setup = netburst_setup,
+	.wrapped = netburst_wrapped, .acts = netburst_acts, .tag = netburst_tag, .ds_pmi = netburst_ds_pmi,
+	.restored = netburst_restored, .status = netburst_status, .lvt = 2,
 };

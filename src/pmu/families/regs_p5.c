@@ -113,14 +113,6 @@ static int p5_restored(struct spmu *p)
 
 const struct pmu_family pmu_p5 = {
 	.name = "p5",
-	.public = SPMU_FAMILY_P5,
-	.shape = p5_shape,
-	.reset = p5_reset,
-	.wrmsr = p5_wrmsr,
-	.rdmsr = p5_rdmsr,
-	.rdpmc = p5_rdpmc,
-	.setup = p5_setup,
-	.wrapped = p5_wrapped,
-	.acts = p5_acts,
-	.restored = p5_restored,
+	.public = SPMU_FAMILY_P5, .shape = p5_shape, .reset = p5_reset, .wrmsr = p5_wrmsr, .rdmsr = p5_rdmsr,
+	.rdpmc = p5_rdpmc, .setup = p5_setup, .wrapped = p5_wrapped, .acts = p5_acts, .restored = p5_restored,
 };

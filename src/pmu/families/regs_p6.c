@@ -126,15 +126,7 @@ static int p6_restored(struct spmu *p)
 
 const struct pmu_family pmu_p6 = {
 	.name = "p6",
-	.public = SPMU_FAMILY_P6,
-	.shape = p6_shape,
-	.reset = p6_reset,
-	.wrmsr = p6_wrmsr,
-	.rdmsr = p6_rdmsr,
-	.rdpmc = p6_rdpmc,
-	.setup = p6_setup,
-	.wrapped = p6_wrapped,
-	.acts = p6_acts,
-	.restored = p6_restored,
+	.public = SPMU_FAMILY_P6, .shape = p6_shape, .reset = p6_reset, .wrmsr = p6_wrmsr, .rdmsr = p6_rdmsr,
+	.rdpmc = p6_rdpmc, .setup = p6_setup, .wrapped = p6_wrapped, .acts = p6_acts, .restored = p6_restored,
 	.lvt = 1,
 };

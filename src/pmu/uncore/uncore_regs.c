@@ -130,14 +130,8 @@ static int write_box(struct spmu_uncore *u, struct box *b, uint64_t value)
 /* ---- client --------------------------------------------------------------------------------------------- */
 
 enum client_kind {
-	CLIENT_NONE,
-	CLIENT_GLOBAL,
-	CLIENT_STATUS,
-	CLIENT_FIXED_CTRL,
-	CLIENT_CONFIG,
-	CLIENT_SELECT,
-	CLIENT_COUNTER,
-	CLIENT_UNIT_STATUS
+	CLIENT_NONE, CLIENT_GLOBAL, CLIENT_STATUS, CLIENT_FIXED_CTRL, CLIENT_CONFIG, CLIENT_SELECT,
+	CLIENT_COUNTER, CLIENT_UNIT_STATUS
 };
 struct place { enum client_kind kind; struct box *box; unsigned n; };
 

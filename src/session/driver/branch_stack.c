@@ -250,13 +250,11 @@ void lbr_kinds_release(struct lbr_kinds *k)
 
 static uint64_t flags_of(const struct lbr *l, uint64_t from, uint64_t info, unsigned kind)
 {
-	static const uint8_t branch_type[KINDS] = { [JCC] = PERF_BR_COND,
-		[IND_JMP] = PERF_BR_IND,
-		[REL_JMP] = PERF_BR_UNCOND,
-		[IND_CALL] = PERF_BR_IND_CALL,
-		[REL_CALL] = PERF_BR_CALL,
-		[NEAR_RET] = PERF_BR_RET,
-		[OTHER] = PERF_BR_UNKNOWN };
+	static const uint8_t branch_type[KINDS] = {
+		[JCC] = PERF_BR_COND, [IND_JMP] = PERF_BR_IND, [REL_JMP] = PERF_BR_UNCOND,
+		[IND_CALL] = PERF_BR_IND_CALL, [REL_CALL] = PERF_BR_CALL, [NEAR_RET] = PERF_BR_RET,
+		[OTHER] = PERF_BR_UNKNOWN
+	};
 	struct perf_branch_entry e;
 	uint64_t flags;
 	memset(&e, 0, sizeof e);

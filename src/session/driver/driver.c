@@ -295,15 +295,9 @@ static void arch_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const s
 
 static const struct driver driver_arch = {
 	.family = "arch",
-	.interrupts = true,
-	.assign = assign,
-	.setup = arch_setup,
-	.rdpmc = arch_rdpmc,
-	.counter_msr = arch_counter_msr,
-	.counter_value = arch_counter_value,
-	.counter_bits = arch_counter_bits,
-	.max_period = arch_max_period,
-	.acknowledge = arch_acknowledge,
+	.interrupts = true, .assign = assign, .setup = arch_setup, .rdpmc = arch_rdpmc,
+	.counter_msr = arch_counter_msr, .counter_value = arch_counter_value, .counter_bits = arch_counter_bits,
+	.max_period = arch_max_period, .acknowledge = arch_acknowledge,
 };
 
 /* ---- P6 ----------------------------------------------------------------------------------------------------- */
@@ -377,15 +371,9 @@ static void p6_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const str
 
 static const struct driver driver_p6 = {
 	.family = "p6",
-	.interrupts = true,
-	.assign = assign,
-	.setup = p6_setup,
-	.rdpmc = older_rdpmc,
-	.counter_msr = p6_counter_msr,
-	.counter_value = p6_counter_value,
-	.counter_bits = older_counter_bits,
-	.max_period = p6_max_period,
-	.acknowledge = p6_acknowledge,
+	.interrupts = true, .assign = assign, .setup = p6_setup, .rdpmc = older_rdpmc,
+	.counter_msr = p6_counter_msr, .counter_value = p6_counter_value, .counter_bits = older_counter_bits,
+	.max_period = p6_max_period, .acknowledge = p6_acknowledge,
 };
 
 /* ---- P5 ----------------------------------------------------------------------------------------------------- */
@@ -444,13 +432,8 @@ static void p5_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, const str
 
 static const struct driver driver_p5 = {
 	.family = "p5",
-	.assign = assign,
-	.setup = p5_setup,
-	.rdpmc = older_rdpmc,
-	.counter_msr = p5_counter_msr,
-	.counter_value = p5_counter_value,
-	.counter_bits = older_counter_bits,
-	.max_period = p5_max_period,
+	.assign = assign, .setup = p5_setup, .rdpmc = older_rdpmc, .counter_msr = p5_counter_msr,
+	.counter_value = p5_counter_value, .counter_bits = older_counter_bits, .max_period = p5_max_period,
 	.acknowledge = p5_acknowledge,
 };
 

@@ -16,11 +16,7 @@
 #define AREA_64 UINT64_C(0xfffffe0000100000)
 #define AREA_32 UINT64_C(0xff800000)
 enum {
-	MANAGEMENT = 512,
-	BASIC = 32,
-	MEMINFO = 32,
-	GPRS = 144,
-	BRANCH = 24,
+	MANAGEMENT = 512, BASIC = 32, MEMINFO = 32, GPRS = 144, BRANCH = 24,
 	BEYOND =
 		/* room for records beyond the threshold, which are made while the interrupt is on its way */
 		128
@@ -197,13 +193,11 @@ int precise_registers(struct precise *p, const struct spmu_batch *batch, uint32_
 	struct spmu_registers *out)
 {
 	const struct spmu_record *r = &batch->records[record];
-	p->now = (struct noted){ .ip = r->ip,
-		.cycle = batch->base_cycle + r->retire,
-		.record = record,
-		.batch_base = batch->base_cycle,
-		.writer = p->thread,
-		.retire_latency = retire_latency(batch, record),
-		.store = r->is & SPMU_IS(STORE_ADDR) };
+	p->now = (struct noted){
+		.ip = r->ip, .cycle = batch->base_cycle + r->retire, .record = record,
+		.batch_base = batch->base_cycle, .writer = p->thread,
+		.retire_latency = retire_latency(batch, record), .store = r->is & SPMU_IS(STORE_ADDR)
+	};
 	p->now.known = p->moment(p->context, batch, record, before, &p->now.moment);
 	if (!p->now.known)
 		return -1;

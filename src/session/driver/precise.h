@@ -36,7 +36,7 @@ struct precise_record {
 	bool has_address, has_source;	/* has_source: source and latency are valid (they may be 0) */
 	/* registers before or after the instruction, depending on the generation */
 	struct spmu_registers registers;
-	uint64_t address;	/* data address; 0: none */
+	uint64_t address;		/* data address; 0: none */
 	uint64_t source, latency;	/* as in the record; latency: cycles from dispatch to the data */
 	uint32_t instruction_latency;	/* cycles to retirement; 0: unknown */
 	unsigned branches;

@@ -235,16 +235,12 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
-	struct session_event e = { .event = row,
-		.fixed = -1,
-		.group = p->group,
-		.precise = (uint8_t)w->precise,
-		.most_precise = w->most_precise,
-		.exclude_kernel = !w->kernel,
-		.exclude_user = w->kernel && !w->user,
-		.source = source,
-		.period = w->period,
-		.frequency = w->frequency };
+	struct session_event e = {
+		.event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
+		.most_precise = w->most_precise, .exclude_kernel = !w->kernel,
+		.exclude_user = w->kernel && !w->user, .source = source, .period = w->period,
+		.frequency = w->frequency
+	};
 	if (row) {
 		uint64_t own = names_evtsel(row);
 		uint64_t evtsel = (base & ~w->mask) | w->set;
@@ -679,9 +675,7 @@ int session_parse(struct session_events *out, const struct session_parse_options
 	struct parser p = { .model = o->model,
 		.core = o->core,
 		.uncore = o->uncore,
-		.out = out,
-		.err = err ? err : &own,
-		.group = -1,
+		.out = out, .err = err ? err : &own, .group = -1,
 		.counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
 		.sampling = o->purpose == SESSION_FOR_SAMPLING,
 		.registers = o->purpose == SESSION_FOR_REGISTERS };

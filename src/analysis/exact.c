@@ -190,7 +190,7 @@ static enum exact_cause cause_of(const struct spmu_record *r)
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* Charges the last `cycles` before the slot's uops are complete: goes back from the latest of them through
- * those of the slot that it waited for. Offsets are from the batch's base. */
+ * those of the slot that it waited for.  Offsets are from the batch's base. */
 static void stalled(struct exact *x, const struct spmu_record *const *uop, unsigned uops, uint64_t cycles)
 {
 	const struct spmu_record *u = uop[0];

@@ -81,7 +81,7 @@ struct exact_entry {		/* an instruction */
 
 struct exact;			/* one for each thread */
 
-/* sample_cycles: also takes a sample every so many counted cycles; 0: no samples. NULL: out of memory. */
+/* sample_cycles: also takes a sample every so many counted cycles; 0: no samples.  NULL: out of memory. */
 struct exact *exact_create(uint64_t sample_cycles);
 void exact_destroy(struct exact *x);
 /* The batches must contain all uop records and the signals CYCLES, CLEAR_MEMORY_ORDER and CLEAR_SMC. */
@@ -94,7 +94,7 @@ bool exact_failed(const struct exact *x);
 uint64_t exact_cycles(const struct exact *x);
 /* Whether it holds an instruction of [addr, addr + bytes). */
 bool exact_holds(const struct exact *x, uint64_t addr, uint64_t bytes);
-/* Passes on all instructions in order of address, and forgets them. A nonzero return of `visit` ends this and
+/* Passes on all instructions in order of address, and forgets them.  A nonzero return of `visit` ends this and
  * is returned. */
 int  exact_take(struct exact *x, int (*visit)(void *context, const struct exact_entry *e), void *context);
 #endif

@@ -4,7 +4,7 @@
  * Grammar: numbers, names (letters, digits, _ and the dots of event names), + - * /, comparisons (1 or 0),
  * parentheses, min(a, b), max(a, b), if(condition, then, else), ratio(a, b): a / b, but 0 where both are 0.
  * Units: products of powers of the bases below.  Both sides of + - min max if and of comparisons must have the
- * same unit; the number 0 has any unit. A division by zero has no value (NaN), and neither has anything
+ * same unit; the number 0 has any unit.  A division by zero has no value (NaN), and neither has anything
  * computed from it: such a metric says nothing about the run.  Errors name the column in the formula, from 1,
  * and what stands there.
  */
@@ -26,7 +26,7 @@ const char *formula_unit_text(struct formula_unit u, char *text);
 bool formula_unit_equal(struct formula_unit a, struct formula_unit b);
 
 struct formula;			/* compiled; immutable */
-/* Looks up a name: `index` is what formula_value's callback gets. false: no such name. */
+/* Looks up a name: `index` is what formula_value's callback gets.  false: no such name. */
 typedef bool formula_name(void *context, const char *name, size_t chars, unsigned *index, struct formula_unit *unit);
 int    formula_compile(struct formula **out, const char *text, formula_name *name, void *context, struct err *err);
 void   formula_free(struct formula *f);

@@ -56,7 +56,7 @@ static bool known(struct reader *r, const char *name)
 	return resolve(r, name, strlen(name), &index, &unit);
 }
 
-/* Why this PMU cannot count an event; NULL: it can. *none: out of memory. */
+/* Why this PMU cannot count an event; NULL: it can.  *none: out of memory. */
 static char *event_refused(const struct spmu_model *model, const char *name, bool *none)
 {
 	char text[400];
@@ -156,7 +156,7 @@ static int directive(struct reader *r, char *line)
 	return list[r->m.constants++].name ? 0 : err_set(r->err, ERR_NOMEM, "out of memory");
 }
 
-/* NULL for "-". *none: out of memory. */
+/* NULL for "-".  *none: out of memory. */
 static char *text_of(const char *column, bool *none)
 {
 	if (!strcmp(column, "-"))
@@ -382,7 +382,7 @@ void metrics_values(const struct metrics *m, const double *count, double *value)
 		value[i] = m->metric[i].refused ? (double)NAN : formula_value(m->metric[i].formula, value_of, &v);
 }
 
-/* A node's share of all slots. Below level 2 it is the node's part of the sum of its siblings, because formulas
+/* A node's share of all slots.  Below level 2 it is the node's part of the sum of its siblings, because formulas
  * there may count a cycle twice. */
 static double share(const struct metrics *m, const double *value, size_t k)
 {

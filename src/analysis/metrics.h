@@ -76,8 +76,8 @@ void metrics_values(const struct metrics *m, const double *count, double *value)
 /* Whether node k is needed to name the bottleneck at any level: it joins another, or is a sibling or parent of
  * one that does. */
 bool metrics_joins(const struct metrics *m, size_t k);
-/* view[m->metrics]: the values with every join applied. Below level 2, a node's share of the slots is its part
- * of the sum of its siblings, because formulas of siblings may overlap there. A join without a value is
+/* view[m->metrics]: the values with every join applied.  Below level 2, a node's share of the slots is its part
+ * of the sum of its siblings, because formulas of siblings may overlap there.  A join without a value is
  * skipped. */
 void metrics_joined(const struct metrics *m, const double *value, double *view);
 /* Whether node k and all nodes above it that have a threshold are above it. */

@@ -15,7 +15,7 @@
  *
  * Simplified: if the oldest uop is a load that hit a line under way, the level is that of the misses pending
  * then, or else follows from how long the load took.  Empty slots at the start of a rename group count as
- * back-end bound. Leaves out: hardware threads that share slots.
+ * back-end bound.  Leaves out: hardware threads that share slots.
  */
 #ifndef ANALYSIS_SLOTS_H
 #define ANALYSIS_SLOTS_H
@@ -64,6 +64,6 @@ void slots_end(struct slots *s);
 int  slots_read(const struct slots *s, uint64_t slots[SLOTS_CAUSE_COUNT], uint64_t *cycles, struct err *err);
 /* Instructions, in no particular order; valid until the next call with s. */
 const struct slots_site *slots_sites(const struct slots *s, size_t *count);
-/* The sum of the causes that are `path` or below it; several paths are joined by "+". false: a path has no cause. */
+/* The sum of the causes that are `path` or below it; several paths are joined by "+".  false: a path has no cause. */
 bool slots_sum(const uint64_t slots[SLOTS_CAUSE_COUNT], const char *path, uint64_t *sum);
 #endif

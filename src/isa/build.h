@@ -22,13 +22,13 @@ struct build {
 	enum isa_class cls;
 	uint32_t traits;
 	uint64_t is_all, is_mem, is_main;	/* `is` of computing uops, of memory uops, of the main computing uop */
-	unsigned first;		/* its first uop */
-	uint8_t temp;		/* next temporary */
+	unsigned first;			/* its first uop */
+	uint8_t temp;			/* next temporary */
 	uint8_t loaded[16], n_loaded;	/* temporaries that loads fill */
 	uint8_t loaded_operand[16];	/* as operands.src_operand */
 	uint8_t unread[16], n_unread;	/* temporaries that computing uops filled and no uop has read yet */
 	uint8_t late[12], n_late;	/* sources for which no uop had room yet */
-	uint8_t result;		/* register that a store stores */
+	uint8_t result;			/* register that a store stores */
 	bool sources_read, fusable;
 	/* slots beyond what the decoders make: rename splits one, or merges flags ahead of it */
 	uint8_t apart;

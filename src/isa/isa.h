@@ -140,7 +140,7 @@ struct insn {
 	union {
 		/* INSN_REP: index of its first uop that runs in every iteration; earlier ones run once */
 		uint8_t rep_first;
-		struct {		/* others */
+		struct {			/* others */
 			uint8_t prefixes : 4;	/* number of legacy prefixes that are not part of the opcode */
 			uint8_t high : 1;	/* writes one of REG_HIGH */
 			/* has a length-changing prefix and can macro-fuse with a branch */
@@ -185,7 +185,7 @@ struct iblock {
 	const struct st_slot *slot;
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
-	const uint8_t *vector;	/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
+	const uint8_t *vector;		/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
 	void *core_plan, *core_walk;	/* the core's own data, from malloc, freed with the block; NULL at first */
 };
 

@@ -85,14 +85,11 @@ void exact_record_destroy(struct exact_record *r)
 static int put(struct exact_record *r, unsigned event, uint64_t ip, uint64_t period)
 {
 	const struct followed *f = r->of;
-	struct perfdata_sample s = { .event = r->first + event,
-		.ip = ip,
-		.period = period,
-		.pid = f->pid,
-		.tid = f->tid,
-		.cpu = f->cpu,
-		.exact = true,
-		.time = r->hz ? (uint64_t)((unsigned __int128)f->cycle * 1000000000 / r->hz) : f->cycle };
+	struct perfdata_sample s = {
+		.event = r->first + event, .ip = ip, .period = period, .pid = f->pid, .tid = f->tid,
+		.cpu = f->cpu, .exact = true,
+		.time = r->hz ? (uint64_t)((unsigned __int128)f->cycle * 1000000000 / r->hz) : f->cycle
+	};
 	return period ? perfdata_sample(r->w, &s) : 0;
 }
 

@@ -171,11 +171,8 @@ static int read_attrs(struct perfdata_file *f, struct err *err)
 				(unsigned long long)a.sample_type);
 		char text[64];
 		e->info = (struct perfdata_event_info){
-			.type = a.type,
-			.config = a.config,
-			.sample_type = a.sample_type,
-			.period = a.freq ? 0 : a.sample_period,
-			.frequency = a.freq ? a.sample_freq : 0,
+			.type = a.type, .config = a.config, .sample_type = a.sample_type,
+			.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
 			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
 			.has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
 		};

@@ -187,17 +187,9 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 		uint64_t inode, generation;
 		uint32_t prot, flags;
 	} body = {
-		m->pid,
-		m->tid,
-		m->addr,
+		m->pid, m->tid, m->addr,
 		m->bytes + (-(m->addr + m->bytes) & 0xfff),
-		m->offset,
-		m->dev_major,
-		m->dev_minor,
-		m->inode,
-		0,
-		m->prot,
-		MAP_PRIVATE,
+		m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
 	};
 	size_t length = strnlen(m->path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
 	uint8_t *p = record(w, PERF_RECORD_MMAP2,

@@ -62,13 +62,8 @@ static int on_map(struct profile *p, const struct perfdata_record *r)
 	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || r->pid == (uint32_t)-1)
 		return 0;	/* kernel addresses are not resolved */
 	struct symbols_map m = {
-		.addr = r->addr,
-		.bytes = r->bytes,
-		.offset = r->offset,
-		.executable = r->prot & PROT_EXEC,
-		.path = r->text,
-		.build_id = r->build_id,
-		.build_id_bytes = r->build_id_bytes,
+		.addr = r->addr, .bytes = r->bytes, .offset = r->offset, .executable = r->prot & PROT_EXEC,
+		.path = r->text, .build_id = r->build_id, .build_id_bytes = r->build_id_bytes,
 	};
 	if (!m.build_id) {
 		m.build_id_bytes = perfdata_build_id(p->file, r->text, id);

@@ -57,7 +57,7 @@ struct profile_entry {
 	 * events). */
 	uint64_t pushed;
 	struct spread *pushouts;	/* distribution of the pushouts; NULL: none, or no such key */
-	size_t depth;		/* deepest call chain */
+	size_t depth;			/* deepest call chain */
 	struct profile_node *tree;	/* root of its call tree; NULL without chains */
 };
 struct profile_event {

@@ -259,13 +259,11 @@ static int note_map(struct recorder *r, struct traced *p, const struct perfdata_
 		p->anonymous[p->anonymouses++] = (struct range){ m->addr, m->addr + m->bytes };
 	}
 	return symbols_map(r->symbols, m->pid,
-		&(struct symbols_map){ .addr = m->addr,
-			.bytes = m->bytes,
-			.offset = m->offset,
-			.executable = m->prot & PROT_EXEC,
-			.path = m->path,
-			.build_id = m->build_id,
-			.build_id_bytes = m->build_id_bytes },
+		&(struct symbols_map){
+			.addr = m->addr, .bytes = m->bytes, .offset = m->offset,
+			.executable = m->prot & PROT_EXEC, .path = m->path, .build_id = m->build_id,
+			.build_id_bytes = m->build_id_bytes
+		},
 		0);
 }
 
@@ -325,12 +323,10 @@ int recorder_data(struct recorder *r, const struct run_thread *t, uint64_t addr,
 		snprintf(name, sizeof name, "[heap] %s %#llx", run_heap_function(b->function),
 			(unsigned long long)b->site);
 	return perfdata_mmap(r->w,
-		&(struct perfdata_map){ .pid = t->pid,
-			.tid = t->tid,
-			.addr = b->start,
-			.bytes = b->end - b->start,
-			.path = name,
-			.prot = PROT_READ | PROT_WRITE },
+		&(struct perfdata_map){
+			.pid = t->pid, .tid = t->tid, .addr = b->start, .bytes = b->end - b->start,
+			.path = name, .prot = PROT_READ | PROT_WRITE
+		},
 		time_ns);
 }
 
@@ -359,15 +355,8 @@ static int on_map(struct recorder *r, const struct st_map *s, size_t bytes, uint
 			cycle = p->since;
 	}
 	struct perfdata_map m = {
-		.pid = pid,
-		.tid = tid,
-		.addr = s->addr,
-		.bytes = s->bytes,
-		.offset = s->offset,
-		.dev_major = s->dev_major,
-		.dev_minor = s->dev_minor,
-		.inode = s->inode,
-		.path = path,
+		.pid = pid, .tid = tid, .addr = s->addr, .bytes = s->bytes, .offset = s->offset,
+		.dev_major = s->dev_major, .dev_minor = s->dev_minor, .inode = s->inode, .path = path,
 		.prot = (s->prot & ST_PROT_R ? PROT_READ : 0) | (s->prot & ST_PROT_W ? PROT_WRITE : 0) |
 			(s->prot & ST_PROT_X ? PROT_EXEC : 0),
 	};

@@ -105,14 +105,8 @@ unsigned depend_block(struct depend *d, struct depend_thread *t, uint32_t index,
 
 /* Linux, include/uapi/linux/futex.h */
 enum {
-	FUTEX_WAIT = 0,
-	FUTEX_WAKE = 1,
-	FUTEX_REQUEUE = 3,
-	FUTEX_CMP_REQUEUE = 4,
-	FUTEX_WAKE_OP = 5,
-	FUTEX_WAIT_BITSET = 9,
-	FUTEX_WAKE_BITSET = 10,
-	FUTEX_COMMAND = 127
+	FUTEX_WAIT = 0, FUTEX_WAKE = 1, FUTEX_REQUEUE = 3, FUTEX_CMP_REQUEUE = 4, FUTEX_WAKE_OP = 5,
+	FUTEX_WAIT_BITSET = 9, FUTEX_WAKE_BITSET = 10, FUTEX_COMMAND = 127
 };
 
 static bool is_futex(bool wide, const struct st_syscall *s)

@@ -6,7 +6,7 @@
  * here for each thread, at most ORDER_WINDOW words of it, and taken out in the order of modelled time.  A thread
  * may have to wait until another has done something (it loads what the other stored, takes a lock, or is woken:
  * depend.h).  Such a wait is an operation of its own in the queue and refers back in the stream, so the thread
- * that is oldest in the stream can always continue. Decisions depend only on modelled clocks and on the stream.  A
+ * that is oldest in the stream can always continue.  Decisions depend only on modelled clocks and on the stream.  A
  * thread that spins for another spins as often as in the stream; then it is held, without being halted, until what
  * it waits for is done.  So its wait is as long as modelled time says, and it has as many spins as were traced.
  *
@@ -18,7 +18,7 @@
  * waits for a block of a thread without a processor, or longer than a switch takes, also makes room if another is
  * ready.  That costs no switch: the thread came second in the traced order, in which every thread may have had a
  * processor, and would continue here.  A switch costs ORDER_SWITCH_NS, during which the program does not run; the
- * first thread on an unused processor pays nothing. Left out: priorities, preemption by a thread that wakes up,
+ * first thread on an unused processor pays nothing.  Left out: priorities, preemption by a thread that wakes up,
  * the kernel's own cache footprint.
  *
  * Owned by the cores' thread (engine.h); the front uses it only when that is drained.  Private to src/run.

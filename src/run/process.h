@@ -51,7 +51,7 @@ struct rthread {
 	size_t kept_size;
 	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none do (ahead.h) */
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
-	uint32_t guest_tid;	/* the tracer's number */
+	uint32_t guest_tid;		/* the tracer's number */
 	bool alive;
 };
 

@@ -534,24 +534,15 @@ static void end_after_record(struct runner *r, struct process *p, unsigned kind,
 static int check_record(const struct process *p, const uint64_t *w, size_t length, struct err *err)
 {
 	static const uint16_t least[ST_KINDS] = {
-		[ST_BLOCK_DEF] = sizeof(struct st_block_def),
-		[ST_DISCARD] = sizeof(struct st_range),
-		[ST_PROCESS] = sizeof(struct st_process),
-		[ST_SWITCH] = sizeof(struct st_thread),
-		[ST_THREAD_START] = sizeof(struct st_thread),
-		[ST_THREAD_EXIT] = sizeof(struct st_thread),
-		[ST_MAP] = sizeof(struct st_map),
-		[ST_UNMAP] = sizeof(struct st_range),
-		[ST_SIGNAL] = sizeof(struct st_signal),
-		[ST_SYSCALL] = sizeof(struct st_syscall),
-		[ST_SYSCALL_RET] = sizeof(struct st_syscall),
-		[ST_COMM] = sizeof(struct st_name),
-		[ST_REGS] = sizeof(struct st_regs),
-		[ST_FORK] = sizeof(struct st_fork),
-		[ST_EXIT] = sizeof(struct st_exit),
-		[ST_NOTE] = sizeof(struct st_note),
-		[ST_CLIENT] = sizeof(struct st_client),
-		[ST_CODE] = sizeof(struct st_code),
+		[ST_BLOCK_DEF] = sizeof(struct st_block_def), [ST_DISCARD] = sizeof(struct st_range),
+		[ST_PROCESS] = sizeof(struct st_process), [ST_SWITCH] = sizeof(struct st_thread),
+		[ST_THREAD_START] = sizeof(struct st_thread), [ST_THREAD_EXIT] = sizeof(struct st_thread),
+		[ST_MAP] = sizeof(struct st_map), [ST_UNMAP] = sizeof(struct st_range),
+		[ST_SIGNAL] = sizeof(struct st_signal), [ST_SYSCALL] = sizeof(struct st_syscall),
+		[ST_SYSCALL_RET] = sizeof(struct st_syscall), [ST_COMM] = sizeof(struct st_name),
+		[ST_REGS] = sizeof(struct st_regs), [ST_FORK] = sizeof(struct st_fork),
+		[ST_EXIT] = sizeof(struct st_exit), [ST_NOTE] = sizeof(struct st_note),
+		[ST_CLIENT] = sizeof(struct st_client), [ST_CODE] = sizeof(struct st_code),
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])

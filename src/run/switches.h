@@ -4,7 +4,7 @@
  *
  * Each process' machine has the registers, for all of its cores and hardware threads; a new process or image
  * begins with those that the run began with.  At a write everything before it is finished, all cores of the
- * machine drain (core.h, machine_resize), and the next instruction is the first on the changed machine. Left out:
+ * machine drain (core.h, machine_resize), and the next instruction is the first on the changed machine.  Left out:
  * registers for each core, with a kernel that saves them when it switches threads.
  */
 #ifndef RUN_SWITCHES_H

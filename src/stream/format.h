@@ -71,7 +71,7 @@ enum st_slot_kind {
 enum st_slot_flags {
 	ST_SLOT_COND   = 1,	/* value ST_NOT_DONE: the access was not made */
 	ST_SLOT_ATOMIC = 2,	/* compare-and-swap or other locked access */
-	ST_SLOT_HELPER = 4	/* made by a helper of the tracer, e.g. FXSAVE, x87 80-bit */
+	ST_SLOT_HELPER = 4	/* made by a helper of the tracer, e.g.  FXSAVE, x87 80-bit */
 };
 /* A register number that names no register: the slot describes what DIV or IDIV did, whether or not the blocks have
  * register slots.  Its value is the quotient without its sign and without its lowest bit; the topmost bit is set if the

@@ -63,7 +63,7 @@ static bool harmless(const char *word, size_t n)
 	return false;
 }
 
-/* Checks one statement. NULL: fine; else what is wrong. */
+/* Checks one statement.  NULL: fine; else what is wrong. */
 static const char *check_statement(const char *s, size_t n, char *text, size_t text_bytes)
 {
 	size_t i = 0;
@@ -122,7 +122,7 @@ static void write_text(FILE *to, const char *s, size_t n, size_t block)
 	}
 }
 
-/* Writes the block without its comments. *line: the line of an error. Returns NULL, or what is wrong. */
+/* Writes the block without its comments.  *line: the line of an error.  Returns NULL, or what is wrong. */
 static const char *write_block(FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text,
 	size_t text_bytes)
 {
@@ -271,7 +271,7 @@ static size_t block_of_line(const struct job *j, unsigned line)
 	return low;
 }
 
-/* Assigns each "FILE:LINE: Error: text" of the log to its block. Returns how many blocks got one. other: the
+/* Assigns each "FILE:LINE: Error: text" of the log to its block.  Returns how many blocks got one.  other: the
  * first error without a line. */
 static size_t read_log(struct job *j, char *other, size_t other_bytes)
 {

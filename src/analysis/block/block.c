@@ -248,7 +248,7 @@ static unsigned period(const struct run *r)
 	return 0;
 }
 
-/* The number of passes over which a run without a period is averaged. They begin where the passes before are
+/* The number of passes over which a run without a period is averaged.  They begin where the passes before are
  * like the last ones: anywhere else, the core is further ahead or behind, and a cycle too many or too few would
  * count (2.0003 for 2). */
 static unsigned alike(const struct run *r)

@@ -78,7 +78,7 @@ struct block_link { uint32_t insn; uint32_t latency; };	/* of the longest depend
 
 struct block_result {
 	uint64_t cycles, iterations;	/* in lowest terms; their ratio is cycles an iteration */
-	/* true: exact. false: an average over a quarter to a half of the longest run made; its last passes are
+	/* true: exact.  false: an average over a quarter to a half of the longest run made; its last passes are
 	 * like those before its start */
 	bool periodic;
 	unsigned insns;			/* instructions an iteration */

@@ -88,7 +88,7 @@ static int add_access(struct reader *r, struct step *st, struct access a, struct
 	return 0;
 }
 
-/* Adds the accesses of a memory operand. kind: of the slots that it takes. most: bytes an access. */
+/* Adds the accesses of a memory operand.  kind: of the slots that it takes.  most: bytes an access. */
 static int memory_operand(struct reader *r, struct step *st, const ZydisDecodedOperand *op, unsigned kind,
 	unsigned elements, unsigned most, int64_t stack, struct err *err)
 {

@@ -269,7 +269,7 @@ static void find_active(struct chains *c)
 			c->node[c->active++] = n;
 }
 
-/* The largest cycle mean of the matrix, by Karp's theorem, over walks of exactly k edges from anywhere. Puts
+/* The largest cycle mean of the matrix, by Karp's theorem, over walks of exactly k edges from anywhere.  Puts
  * the nodes of such a cycle into cycle[] and returns its length; 0: there is no cycle. */
 static unsigned karp(const struct chains *c, unsigned *cycle, double *mean)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Draws how each uop of a block's first iterations goes through the core: a row a uop, a column a cycle. Cycle
+ * Draws how each uop of a block's first iterations goes through the core: a row a uop, a column a cycle.  Cycle
  * 0 is the first dispatch of the first iteration shown.  In a steady state the reorder buffer is often full, so
  * that hundreds of cycles lie between allocation and retirement.  Then one column covers several cycles, and the
  * numbers beside the rows give the exact ones.

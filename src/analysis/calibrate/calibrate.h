@@ -47,7 +47,7 @@ bool cal_is_long(const struct cal_probe *p);
 bool cal_is_shared(const struct cal_probe *p);
 /* Does not go to memory; it may use the L3. */
 bool cal_is_near(const struct cal_probe *p);
-/* All microbenchmarks, each family's in ascending order of the parameter, in a malloc'd array. Returns their
+/* All microbenchmarks, each family's in ascending order of the parameter, in a malloc'd array.  Returns their
  * number; 0: out of memory. */
 size_t cal_probes(struct cal_probe **out);
 /* Index of the microbenchmark of that name, or `count`. */
@@ -59,23 +59,23 @@ size_t cal_first(const struct cal_probe *p, size_t count, enum cal_family f, siz
 struct cal_runner;			/* code and buffers, which the microbenchmarks use one after the other */
 int  cal_runner_create(struct cal_runner **out, struct err *err);
 void cal_runner_destroy(struct cal_runner *r);
-/* Prepares code and buffer. ERR_INPUT: the microbenchmark needs a larger buffer than there is. */
+/* Prepares code and buffer.  ERR_INPUT: the microbenchmark needs a larger buffer than there is. */
 int  cal_prepare(struct cal_runner *r, const struct cal_probe *p, struct err *err);
 /* Runs what was prepared for that many rounds. */
 void cal_run(struct cal_runner *r, uint64_t rounds);
-/* For the model: lets time go by with that many PAUSEs. CAL_IDLE PAUSEs take some ms, as much as natively lies
- * between a microbenchmark's passes. In that time other programs push out of the shared caches what they can:
+/* For the model: lets time go by with that many PAUSEs.  CAL_IDLE PAUSEs take some ms, as much as natively lies
+ * between a microbenchmark's passes.  In that time other programs push out of the shared caches what they can:
  * what is prepared next finds nothing there. */
 enum { CAL_IDLE = 1 << 19 };
 void cal_idle(uint64_t pauses);
-/* Rounds for the model: to warm up, and to count. ahead: native operations before the sample, for chains longer
+/* Rounds for the model: to warm up, and to count.  ahead: native operations before the sample, for chains longer
  * than what L3 keeps; 0: not known. */
 void cal_model_rounds(const struct cal_runner *r, uint64_t ahead, uint64_t *warm, uint64_t *counted);
 /* How many operations of a microbenchmark the model counts. 0: out of memory. */
 uint64_t cal_model_ops(const struct cal_probe *p);
-/* Under the model: the age, in cycles, of the lines that the counted part of a chain meets. place: cycles of
+/* Under the model: the age, in cycles, of the lines that the counted part of a chain meets.  place: cycles of
  * linking one place; waited: cycles between the linking and that part, or negative for as long as `ahead`
- * accesses take; access: cycles of one access. Negative result: not a chain, or not known, or the counted part
+ * accesses take; access: cycles of one access.  Negative result: not a chain, or not known, or the counted part
  * is a lap further on, where the age is that of a lap. */
 double cal_model_age(const struct cal_probe *p, uint64_t ahead, double place, double waited, double access);
 /* Places of a chain. 0: not a chain, or out of memory. */
@@ -94,7 +94,7 @@ struct cal_native {
 	unsigned rounds;
 	struct cal_value *value;	/* one for each microbenchmark */
 };
-/* rounds: passes a group, 1 to CAL_ROUNDS. wanted: which microbenchmarks to run; NULL: all. tick: called with
+/* rounds: passes a group, 1 to CAL_ROUNDS.  wanted: which microbenchmarks to run; NULL: all.  tick: called with
  * the share done; a nonzero result ends the measurement with ERR_SYSTEM; may be NULL. out: the caller releases
  * it with cal_native_release, whatever was returned. */
 int  cal_measure(struct cal_native *out, const struct cal_probe *p, size_t count, unsigned rounds, const bool *wanted,

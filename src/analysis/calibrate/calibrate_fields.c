@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Fits fields to the microbenchmarks (calibrate_fields.h). Leaves out: fields that no microbenchmark shows by
+ * Fits fields to the microbenchmarks (calibrate_fields.h).  Leaves out: fields that no microbenchmark shows by
  * itself (sizes of predictors, replacement policies except L1D's, associativity except where a size forces it),
  * and what stands in the uop table (latencies and ports of instructions; the report shows them beside the
  * host's). */
@@ -130,7 +130,7 @@ static void order_latencies(struct core_config *c, uint32_t base_code_latency)
 		c->l3_latency_ns = ceil(100 * (c->l2_latency + 1. - c->l3_latency) / c->frequency_ghz) / 100;
 }
 
-/* Fits a capacity to the knee of a curve. extra: entries that are taken beside the parameter's number. */
+/* Fits a capacity to the knee of a curve.  extra: entries that are taken beside the parameter's number. */
 static void capacity(struct cal_fields *out, const char *key, uint32_t *to, const struct cal_curve *c, double high,
 	uint32_t extra, uint32_t unit, const char *what)
 {
@@ -270,7 +270,7 @@ static void replacement(struct core_config *c, struct cal_fields *out, const str
 }
 
 /* A random chain that the base's L3 holds, or one of up to twice that size: these show how many of its lines
- * are left, by their age. They use 4 KB pages, as programs do. Chains in huge pages are not used here, so that
+ * are left, by their age.  They use 4 KB pages, as programs do.  Chains in huge pages are not used here, so that
  * they can test the result. */
 static bool is_shared(const struct core_config *c, const struct cal_probe *p)
 {
@@ -281,7 +281,7 @@ struct shared { size_t probe[CAL_CURVE]; struct cal_curve curve; double low, hig
 
 /* Collects the shared chains and their levels. s->level: the chains show L3's own level; they do not if the
  * smallest already takes much longer than a chain of which L2 holds the most, and then s->low is the core's L3
- * latency. false: they show no level of memory. */
+ * latency.  false: they show no level of memory. */
 static bool shared_chains(struct shared *s, const struct core_config *c, const struct cal_probe *p, size_t count,
 	const struct cal_native *host)
 {
@@ -321,7 +321,7 @@ static bool is_soft(const struct cal_knee *k, const struct cal_curve *curve)
 	return false;
 }
 
-/* L3: its size, from where the curve leaves its level. If the curve rises slowly before that, other programs
+/* L3: its size, from where the curve leaves its level.  If the curve rises slowly before that, other programs
  * push lines out: then l3.others gets their fall by age, and the size stays. */
 static void shared_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *far,
 	const struct cal_probe *p, size_t count, const struct cal_native *host, double memory)
@@ -357,7 +357,7 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 	}
 }
 
-/* The distance of a prefetcher that does not stop at pages: how many accesses share one wait. L3 and memory
+/* The distance of a prefetcher that does not stop at pages: how many accesses share one wait.  L3 and memory
  * give different values; the result lies between them. */
 static void beyond_pages(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count,
 	const struct cal_native *host)
@@ -394,8 +394,8 @@ static void beyond_pages(struct core_config *c, struct cal_fields *out, const st
 		"stride.N: at %u sizes beyond L2, one of %.1f accesses waits as long as one of chase.N", points, ratio);
 }
 
-/* The waits a page tell prefetchers apart. One that requests the rest of a page at the page's first access
- * leaves one wait a page. One that requests only the next access leaves nearly as many waits as accesses. One
+/* The waits a page tell prefetchers apart.  One that requests the rest of a page at the page's first access
+ * leaves one wait a page.  One that requests only the next access leaves nearly as many waits as accesses.  One
  * that goes on beyond the page leaves none a page, but every access waits for what it is not far enough ahead
  * of. */
 static void stride_distance(struct core_config *c, struct cal_fields *out, const struct cal_probe *p, size_t count,
@@ -824,7 +824,7 @@ static const struct target target[] = {
 };
 enum { TARGETS = sizeof target / sizeof *target };
 
-/* Index of the probe of that name; "chase.L3" is the first chain of twice L2's size or more. It uses 4 KB
+/* Index of the probe of that name; "chase.L3" is the first chain of twice L2's size or more.  It uses 4 KB
  * pages: a guest's 2 MB pages may be small ones in the hypervisor, with their TLB misses, which the model's do
  * not have. */
 static size_t probe_of(const struct core_config *c, const struct cal_probe *p, size_t count, const char *name)
@@ -876,7 +876,7 @@ static void set(struct core_config *c, const struct target *t, double v)
 		memcpy((char *)c + t->offset, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
 }
 
-/* The host's value; of a curve, its envelope, so that the model is not fitted to disturbances. at: index of
+/* The host's value; of a curve, its envelope, so that the model is not fitted to disturbances.  at: index of
  * that value. */
 static double host_of(const struct cal_probe *p, size_t count, const struct cal_native *host, size_t i, size_t *at)
 {
@@ -888,7 +888,7 @@ static double host_of(const struct cal_probe *p, size_t count, const struct cal_
 	return host->value[*at].cycles;
 }
 
-/* Refines l3.others: moves each chain's share of lines left by as much as would make up for the difference. Of
+/* Refines l3.others: moves each chain's share of lines left by as much as would make up for the difference.  Of
  * chains near L3's level, all lines are left. */
 static unsigned refine_others(struct core_config *c, struct cal_fields *out, const struct core_config *base,
 	const struct cal_probe *p, size_t count, const struct cal_native *host, const double *model, bool last)

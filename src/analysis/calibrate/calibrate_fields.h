@@ -21,7 +21,7 @@ enum { CAL_FIELDS = 48 };
 struct cal_fields { struct cal_field field[CAL_FIELDS]; size_t fields; };
 
 /* Fits sizes, widths, windows and the frequency: changes *config. first[i]: the base's cycles under the model,
- * below 0 where not run. If model and host already agree on the width, it stays, because something else may
+ * below 0 where not run.  If model and host already agree on the width, it stays, because something else may
  * limit both. */
 void cal_fit_sizes(struct core_config *config, struct cal_fields *out, const struct cal_probe *p, size_t count,
 	const struct cal_native *host, const double *first);
@@ -58,8 +58,8 @@ void cal_uneven_is(struct core_config *config, struct cal_fields *out, const str
 	double off);
 /* Sets wanted[i] for the microbenchmarks that cal_refine needs with this config. */
 void cal_refine_wants(const struct core_config *config, const struct cal_probe *p, size_t count, bool *wanted);
-/* One step of refinement. model[i]: the cycles of *config, below 0 where not run. Changes *config and returns
- * how many fields changed. last: changes no more; instead reports for each field how near it came, and takes
+/* One step of refinement. model[i]: the cycles of *config, below 0 where not run.  Changes *config and returns
+ * how many fields changed.  last: changes no more; instead reports for each field how near it came, and takes
  * back what did not bring its microbenchmark nearer than the base was (first[i]: the base's cycles). */
 unsigned cal_refine(struct core_config *config, struct cal_fields *out, const struct core_config *base,
 	const struct cal_probe *p, size_t count, const struct cal_native *host, const double *model,

@@ -53,7 +53,7 @@ static int stands_out(const struct cal_curve *c, size_t fits, size_t fails, doub
 	const double *x = c->x, *y = c->y;
 	double undisturbed[CAL_CURVE];
 	size_t bad = 0, good = 0;
-	/* The upper level may be disturbed, too. Its fastest repeats count, so that points that reach the level
+	/* The upper level may be disturbed, too.  Its fastest repeats count, so that points that reach the level
 	 * are not taken to be below it. */
 	for (size_t i = fails; i < c->n; i++)
 		undisturbed[i - fails] = c->least[i];

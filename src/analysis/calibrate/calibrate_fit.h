@@ -41,19 +41,19 @@ void cal_envelope(double *env, const double *y, size_t n);
  * are on both levels, some beyond it are back on the lower one, or points close before it, or more than a third
  * of all before it, are on the upper one. */
 int  cal_fit_knee(struct cal_knee *out, const struct cal_curve *c, double high, struct err *err);
-/* The level of y between two parameters: the median. ERR_UNSUPPORTED: no point there, or the points differ by
+/* The level of y between two parameters: the median.  ERR_UNSUPPORTED: no point there, or the points differ by
  * more than `most` (0.2: 20 %). */
 int cal_fit_level(double *out, const double *x, const double *y, size_t n, double from, double to, double most,
 	struct err *err);
-/* Fits a fall: the share of a cache's lines that other programs have left, by the lines' age. The result is the
+/* Fits a fall: the share of a cache's lines that other programs have left, by the lines' age.  The result is the
  * nearest function to the measured shares that never rises (least squares: M. Ayer, H. D. Brunk, G. M. Ewing,
  * W. T. Reid, E. Silverman, "An Empirical Distribution Function for Sampling with Incomplete Information",
- * 1955), and it is 0 from the age `end` on. share: 0 to 1; values beyond are clamped. ERR_UNSUPPORTED: fewer
+ * 1955), and it is 0 from the age `end` on.  share: 0 to 1; values beyond are clamped.  ERR_UNSUPPORTED: fewer
  * than 3 points have an age, more than CORE_FALL - 1 do, or they are on average more than 0.2 away from any
  * function that falls. */
 int  cal_fit_fall(struct core_fall *out, const double *age, const double *share, size_t n, double end, struct err *err);
 /* The same from a curve of chains between the level at which all lines are found (low) and that at which none
- * is (high). Also ERR_UNSUPPORTED if the repeats of most points between them are on both levels. */
+ * is (high).  Also ERR_UNSUPPORTED if the repeats of most points between them are on both levels. */
 int cal_fit_others(struct core_fall *out, const struct cal_curve *c, double low, double high, double end,
 	struct err *err);
 /* A capacity from `least` to `most`: `base` if it lies there, else the multiple of the largest power of two. */

@@ -171,7 +171,7 @@ static uint64_t scramble(uint64_t i, unsigned bits)
 }
 
 /* Links places 0 to n-1 into a ring in an order that looks random (of CAL_RING_STRIDE, in ascending order):
- * each place holds the address of the next. Returns the first. */
+ * each place holds the address of the next.  Returns the first. */
 static char *link_ring(char *memory, uint64_t n, enum cal_memory kind)
 {
 	unsigned bits = 2;
@@ -265,8 +265,8 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 	switch (s->memory) {
 	case CAL_RING: case CAL_RING_STRIDE: case CAL_RING_PAGES:	/* the linking was a lap already */
 		/* Natively a sample begins some 0.5 ms after the linking: laps of what L2 holds, a part of a
-		 * lap beyond that. Where other programs push lines out of the L3 (l3.others), the share that is
-		 * gone depends on that time. So the model must wait alike: as many laps or as large a part of
+		 * lap beyond that.  Where other programs push lines out of the L3 (l3.others), the share that is
+		 * gone depends on that time.  So the model must wait alike: as many laps or as large a part of
 		 * one, and PAUSEs before it (cal_model_age). */
 		if (places < 16384)
 			*warm = 2 * places;
@@ -283,7 +283,7 @@ static void model_rounds(const struct cal_shape *s, uint64_t ahead, uint64_t *wa
 		break;
 	case CAL_LINES:
 		if (s->bytes > 16384) {
-			/* A run begins at the buffer's start, where the families before it have been. So it
+			/* A run begins at the buffer's start, where the families before it have been.  So it
 			 * warms up with a lap or two of the whole buffer. */
 			*warm = (s->bytes <= 8 << 20 ? 2 : 1) * places / s->ops;
 			*counted = 16384 / s->ops;
@@ -350,7 +350,7 @@ static double clock_ns(struct cal_runner *clock)
 }
 
 /* Rounds of a sample: as many as take SAMPLE_NS, but at least a lap of the buffer where the caches would
- * otherwise hold a part of it. *run: the rounds that were run to find this out. */
+ * otherwise hold a part of it.  *run: the rounds that were run to find this out. */
 static uint64_t sample_rounds(struct cal_runner *r, uint64_t *run)
 {
 	const struct cal_shape *s = &r->shape;
@@ -369,7 +369,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of the groups and what encloses it. Confidence: 1 - 2 P(CAL_GROUPS fair coins all show heads). */
+/* The median of the groups and what encloses it.  Confidence: 1 - 2 P(CAL_GROUPS fair coins all show heads). */
 static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confidence)
 {
 	qsort(v, CAL_GROUPS, sizeof *v, by_value);
@@ -379,7 +379,7 @@ static void summarize(double v[CAL_GROUPS], struct cal_value *out, double *confi
 	*confidence = 1 - ldexp(2, -CAL_GROUPS);
 }
 
-/* How long ago, in ns, the places that a sample met were last used: by the linking, or by the lap before. The
+/* How long ago, in ns, the places that a sample met were last used: by the linking, or by the lap before.  The
  * sample began at place `at`, `start` ns after the linking began; the linking took `linked` ns. */
 static double age_of(const struct cal_shape *s, double linked, double start, double took, double at, double met)
 {
@@ -411,9 +411,9 @@ double cal_model_age(const struct cal_probe *p, uint64_t ahead, double place, do
 struct found { double cycles, age, ahead; };
 struct group { unsigned found; struct found in[CAL_ROUNDS * CAL_TURNS]; };
 
-/* How often a shared chain is linked. After a buffer that L3 does not hold, L3 does not keep the chain's lines
+/* How often a shared chain is linked.  After a buffer that L3 does not hold, L3 does not keep the chain's lines
  * either, until some were used again: on an EPYC 9005, accesses of chains of 3 and 8 MB after 64 MB take 80 to
- * 200 cycles if the chain is linked once or twice, and 58 to 61 if it is linked three or sixteen times. Once
+ * 200 cycles if the chain is linked once or twice, and 58 to 61 if it is linked three or sixteen times.  Once
  * where L3 will hardly hold it. */
 static unsigned linkings(const struct cal_shape *s)
 {
@@ -421,7 +421,7 @@ static unsigned linkings(const struct cal_shape *s)
 	return bytes > 32 << 20 ? 1 : (unsigned)fmin(fmax(3, ceil(enough / bytes)), 16);
 }
 
-/* Measures one microbenchmark of a pass. fastest: ns of the pass's shortest round of additions; ghz: the
+/* Measures one microbenchmark of a pass.  fastest: ns of the pass's shortest round of additions; ghz: the
  * group's highest frequency. */
 static int measure(struct cal_runner *r, struct cal_runner *clock, const struct cal_probe *p, struct group *g,
 	double *fastest, double *ghz, struct err *err)

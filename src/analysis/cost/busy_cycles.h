@@ -15,7 +15,7 @@ struct busy {			/* zeroed: empty */
 	size_t count, room;
 };
 bool busy_add(struct busy *b, uint64_t begin, uint64_t end);	/* adds cycles [begin, end); false: out of memory */
-/* Counts the intervals that begin below the watermark. Intervals that are added later must begin at or after it. */
+/* Counts the intervals that begin below the watermark.  Intervals that are added later must begin at or after it. */
 void busy_close(struct busy *b, uint64_t watermark);
 void busy_release(struct busy *b);
 #endif

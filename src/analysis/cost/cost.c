@@ -20,31 +20,14 @@ const char *const cost_group_help[COST_GROUPS_COUNT] = {
 };
 
 static const uint8_t group_of[EXACT_CAUSES] = {
-	[EXACT_RETIRING] = COST_BASE,
-	[EXACT_EXECUTION] = COST_LATENCY,
-	[EXACT_DIVIDER] = COST_DIVIDER,
-	[EXACT_PORT] = COST_LATENCY,
-	[EXACT_PIPELINE] = COST_LATENCY,
-	[EXACT_FORWARDING] = COST_FORWARDING,
-	[EXACT_L1D] = COST_L1D,
-	[EXACT_TLB] = COST_TLB,
-	[EXACT_LFB] = COST_LFB,
-	[EXACT_L2] = COST_L2,
-	[EXACT_L3] = COST_L3,
-	[EXACT_SNOOP] = COST_SNOOP,
-	[EXACT_MEMORY] = COST_MEMORY,
-	[EXACT_L2_WALK] = COST_TLB,
-	[EXACT_L3_WALK] = COST_TLB,
-	[EXACT_MEMORY_WALK] = COST_TLB,
-	[EXACT_SERIALIZE] = COST_LOCK,
-	[EXACT_STORES] = COST_RESOURCE,
-	[EXACT_MISPREDICT] = COST_MISPREDICT,
-	[EXACT_CLEAR] = COST_CLEAR,
-	[EXACT_ASSIST] = COST_ASSIST,
-	[EXACT_ICACHE] = COST_ICACHE,
-	[EXACT_ITLB] = COST_ITLB,
-	[EXACT_RESTEER] = COST_RESTEER,
-	[EXACT_FRONT_END] = COST_FRONT_END,
+	[EXACT_RETIRING] = COST_BASE, [EXACT_EXECUTION] = COST_LATENCY, [EXACT_DIVIDER] = COST_DIVIDER,
+	[EXACT_PORT] = COST_LATENCY, [EXACT_PIPELINE] = COST_LATENCY, [EXACT_FORWARDING] = COST_FORWARDING,
+	[EXACT_L1D] = COST_L1D, [EXACT_TLB] = COST_TLB, [EXACT_LFB] = COST_LFB, [EXACT_L2] = COST_L2,
+	[EXACT_L3] = COST_L3, [EXACT_SNOOP] = COST_SNOOP, [EXACT_MEMORY] = COST_MEMORY,
+	[EXACT_L2_WALK] = COST_TLB, [EXACT_L3_WALK] = COST_TLB, [EXACT_MEMORY_WALK] = COST_TLB,
+	[EXACT_SERIALIZE] = COST_LOCK, [EXACT_STORES] = COST_RESOURCE, [EXACT_MISPREDICT] = COST_MISPREDICT,
+	[EXACT_CLEAR] = COST_CLEAR, [EXACT_ASSIST] = COST_ASSIST, [EXACT_ICACHE] = COST_ICACHE,
+	[EXACT_ITLB] = COST_ITLB, [EXACT_RESTEER] = COST_RESTEER, [EXACT_FRONT_END] = COST_FRONT_END,
 };
 
 struct busy_pair {
@@ -298,8 +281,8 @@ static void count(struct cost_run *r, uint64_t is, uint64_t did)
 		r->result[i].count += tag_holds(&r->measure[i].tag, is, did);
 }
 
-/* Counts the slots for which pushouts would be measured, from only those uops for which a tag may hold. Uops of
- * a slot share instruction and retirement cycle, and its first uop has SLOT. (Two slots of one instruction that
+/* Counts the slots for which pushouts would be measured, from only those uops for which a tag may hold.  Uops of
+ * a slot share instruction and retirement cycle, and its first uop has SLOT.  (Two slots of one instruction that
  * retire in the same cycle count as one if their first uops are not among these.) */
 static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 {

@@ -55,12 +55,12 @@ enum cost_try {			/* which change */
 struct cost_event {
 	const char *name, *help;
 	const char *tag, *tag_last;	/* the tag; the tag on a core without L3, if it differs ("": none there) */
-	/* Cycles; NaN if there is no such figure. how: the formula, or why there is none. */
+	/* Cycles; NaN if there is no such figure.  how: the formula, or why there is none. */
 	double (*analytic)(const struct core_config *c, const char **how);
 	/* busy cycles: the union of the first two signals less the third; 0: none (CYCLES is not used here) */
 	uint8_t busy[2], less;
 	const char *busy_how;		/* what is counted as busy, or why nothing is */
-	/* Changes c and writes the changed fields into text ("l2.size=8M"). COST_NO_CHANGE: *why has the reason. */
+	/* Changes c and writes the changed fields into text ("l2.size=8M").  COST_NO_CHANGE: *why has the reason. */
 	enum cost_change (*change)(struct core_config *c, enum cost_try how, char *text, size_t bytes,
 		const char **why);
 	/* fields for COST_ONLY ("free.l1_miss=1"; NULL: none); the same for a core without L3, if they differ */
@@ -152,7 +152,7 @@ void cost_run_groups(const struct cost_run *r, uint64_t group[COST_GROUPS_COUNT]
 
 /* ---- total time ---- */
 
-/* Cycles an event, from two runs. change: COST_REMOVES or COST_FREES. NaN with *why (else *why is unchanged):
+/* Cycles an event, from two runs.  change: COST_REMOVES or COST_FREES.  NaN with *why (else *why is unchanged):
  * the change did not change the count, or there were no events. */
 double cost_marginal(enum cost_change change, double cycles, double events, double cycles_changed,
 	double events_changed, const char **why);

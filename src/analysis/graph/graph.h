@@ -86,9 +86,9 @@ void graph_batch(struct graph *g, const struct spmu_batch *b);
 /* Cycle of the last node: of one graph; of the run itself, as measured. */
 uint64_t graph_cycles(const struct graph *g, unsigned run);
 uint64_t graph_measured(const struct graph *g);
-/* Call before the first batch: what else to keep. places: which part of a class's cost lies at which
- * instruction. Graph i > 0 goes to path_site.saved[i - 1], for up to GRAPH_CLASSES_COUNT graphs; the parts add
- * up to the whole. slack: the slack of instructions (graph_slack.h). */
+/* Call before the first batch: what else to keep.  places: which part of a class's cost lies at which
+ * instruction.  Graph i > 0 goes to path_site.saved[i - 1], for up to GRAPH_CLASSES_COUNT graphs; the parts add
+ * up to the whole.  slack: the slack of instructions (graph_slack.h). */
 int  graph_keep(struct graph *g, bool places, bool slack, struct err *err);
 /* Ends the slack analysis and returns it; NULL if graph_keep did not ask for it. */
 const struct slack *graph_slack(struct graph *g);

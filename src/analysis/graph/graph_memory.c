@@ -63,7 +63,7 @@ static uint64_t buffer_free(const struct graph *g, const struct times *t, uint64
 	return most(cycle, t->buffer[soonest]);
 }
 
-/* Whether L2 already had the line, after it had been on its way. (True, too, for a line whose super queue entry
+/* Whether L2 already had the line, after it had been on its way.  (True, too, for a line whose super queue entry
  * another request has taken since.) */
 static bool was_there(const struct graph *g, const struct core_fill *f)
 {
@@ -97,8 +97,8 @@ static uint64_t arrives(const struct graph *g, const struct times *t, const stru
 	return cycle + takes;
 }
 
-/* When the line of pending fill k arrives if it is requested at `cycle`. It waits for a buffer, unless it hits
- * because the misses of its class are free. A prefetch does not wait: it was only made because a buffer was
+/* When the line of pending fill k arrives if it is requested at `cycle`.  It waits for a buffer, unless it hits
+ * because the misses of its class are free.  A prefetch does not wait: it was only made because a buffer was
  * free. */
 static uint64_t brought(const struct graph *g, const struct times *t, uint32_t k, uint64_t cycle, unsigned *which)
 {
@@ -107,7 +107,7 @@ static uint64_t brought(const struct graph *g, const struct times *t, uint32_t k
 	return f->prefetch || ready <= cycle ? ready : arrives(g, t, f, begins, g->began[k]);
 }
 
-/* Requests pending fill k. What its requester did before was done at `cycle` in the graph and at `seen` in the
+/* Requests pending fill k.  What its requester did before was done at `cycle` in the graph and at `seen` in the
  * run. */
 static void line_asked(const struct graph *g, struct times *t, uint32_t k, uint64_t cycle, uint64_t seen)
 {
@@ -273,7 +273,7 @@ static void learns(const struct graph *g, struct times *t, uint64_t ip, bool con
 }
 
 /* The load read past a store on which it depends: it executes again after all older uops have retired, and what
- * follows it is fetched again. Returns the cycle of its new dispatch. */
+ * follows it is fetched again.  Returns the cycle of its new dispatch. */
 static uint64_t goes_again(const struct graph *g, struct times *t, uint64_t known)
 {
 	const struct core_config *c = &g->c;

@@ -94,9 +94,9 @@ struct path_site {
 	int64_t saved[PATH_CLASSES];	/* the part of each class's cost (graph.h) at its retirement */
 	struct slack_counts slack[2];	/* enum slack_which */
 };
-/* The instruction at that address; made if there is none. Valid until the next one is made. NULL: out of memory. */
+/* The instruction at that address; made if there is none.  Valid until the next one is made.  NULL: out of memory. */
 struct path_site *path_site(struct path *p, uint64_t ip);
-/* All instructions, most cycles on the path first. This call sorts them. */
+/* All instructions, most cycles on the path first.  This call sorts them. */
 const struct path_site *path_sites(struct path *p, size_t *count);
 bool path_failed(const struct path *p);	/* memory ran out: some instructions are missing from the sites */
 #endif

@@ -126,8 +126,8 @@ void graph_walks(const struct graph *g, struct times *t, const struct access *a,
 void graph_walk_seen(struct graph *g, const struct core_detail *d, const struct spmu_record *r, uint64_t base);
 /* Whether a load whose operands are ready must wait for older stores with unknown addresses. */
 bool graph_load_waits(const struct graph *g, const struct times *t, uint64_t ip, uint64_t ready);
-/* When a load is complete. Its operands were ready at `alone`; it was dispatched at *cycle, which moves later
- * if the load has to execute again. Sets t->store to the store that gave it its data. */
+/* When a load is complete.  Its operands were ready at `alone`; it was dispatched at *cycle, which moves later
+ * if the load has to execute again.  Sets t->store to the store that gave it its data. */
 uint64_t graph_loaded(const struct graph *g, struct times *t, const struct access *a, const struct spmu_record *r,
 	uint64_t alone, uint64_t *cycle);
 /* When the load's result is ready: when the stored register is, if the load may become it; else `complete`. */

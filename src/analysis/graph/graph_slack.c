@@ -82,7 +82,7 @@ static void slack_add(struct slack_counts *c, uint32_t cycles)
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* An edge from this node arrives at `time`. All edges to one node use the same time scale; what the node itself
+/* An edge from this node arrives at `time`.  All edges to one node use the same time scale; what the node itself
  * adds after them does not matter. */
 static void arrives(struct slack *s, uint64_t from, uint64_t time)
 {
@@ -193,7 +193,7 @@ static void slot_begins(struct slack *s, const struct path_uop *u, uint64_t n)
 	s->slot_result = s->result;
 }
 
-/* Edges to the slot's allocation. A later uop of the slot adds edges for what it waited for. */
+/* Edges to the slot's allocation.  A later uop of the slot adds edges for what it waited for. */
 static void allocated(struct slack *s, const struct path_uop *u)
 {
 	const uint64_t slot = s->slot_first * NODES + NODE_D;

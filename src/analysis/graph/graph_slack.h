@@ -26,7 +26,7 @@ enum slack_which { SLACK_GLOBAL, SLACK_LOCAL, SLACK_BOTH };
 extern const char *const slack_name[SLACK_BOTH];
 
 struct slack;			/* one for each thread */
-/* Also counts into the sites of `path`, which must outlive it. NULL: out of memory. */
+/* Also counts into the sites of `path`, which must outlive it.  NULL: out of memory. */
 struct slack *slack_create(struct path *path);
 void slack_destroy(struct slack *s);
 void slack_uop(struct slack *s, const struct path_uop *u);	/* in program order */

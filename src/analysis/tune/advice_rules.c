@@ -222,9 +222,9 @@ static bool huge_pages(const struct advice_place *p, const struct advice_program
 	return gains(a, ADVICE_PAGES, n, r->n[EVIDENCE_WALK]);
 }
 
-/* The cost of the place's misses, with lines on their way, but without lines that other cores had. The change
+/* The cost of the place's misses, with lines on their way, but without lines that other cores had.  The change
  * is of the level from which the misses are served: the most distant one that serves at least a quarter of
- * them. Where a prefetcher asked for most of the lines, it is the level into which the lines fit. */
+ * them.  Where a prefetcher asked for most of the lines, it is the level into which the lines fit. */
 static uint64_t missed(const uint64_t n[EVIDENCE_COUNT])
 {
 	const uint64_t all = n[EVIDENCE_L1D_MISS] + n[EVIDENCE_LFB_HIT];

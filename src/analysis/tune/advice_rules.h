@@ -31,7 +31,7 @@ enum advice_change {
 bool advice_change(enum advice_change change, struct core_config *c, char *text, size_t bytes, const char **why);
 
 struct advice_place {		/* the sites of one place, added up */
-	const char *function, *file, *dso;	/* file: "" if not known. The caller owns the texts. */
+	const char *function, *file, *dso;	/* file: "" if not known.  The caller owns the texts. */
 	unsigned line;		/* 0: not known, or the whole function */
 	bool whole;		/* the whole function */
 	struct evidence_site sum;	/* sum of all sites; ip: of the first one */
@@ -44,7 +44,7 @@ struct advice_place {		/* the sites of one place, added up */
 /* p: zero, with its names set. */
 void advice_place_add(struct advice_place *p, const struct evidence_site *s, const struct core_config *core);
 
-/* Whether a rule could apply to a line of a function with this sum. This saves looking up lines. */
+/* Whether a rule could apply to a line of a function with this sum.  This saves looking up lines. */
 bool advice_of_lines(const struct evidence_site *function);
 
 struct advice_program {		/* what a rule knows of the whole run */
@@ -72,6 +72,6 @@ struct advice {			/* one piece of advice */
 };
 extern const struct advice_rule advice_rules[];
 extern const unsigned advice_rules_count;
-/* Applies rule k to the place. true: *out is the advice. */
+/* Applies rule k to the place.  true: *out is the advice. */
 bool advice_ask(unsigned k, const struct advice_place *p, const struct advice_program *of, struct advice *out);
 #endif

@@ -9,7 +9,7 @@ enum { ROUNDS = 50, NO_PHASE = 255 };
 enum { STRETCH_LEAST = 2 /* intervals */, SHARE_LEAST = 50 /* one of so many intervals */ };
 enum { EARLY = 4 };	/* markers may come later than the earliest by 1 / EARLY of an interval */
 /* How close intervals must be to their phases on average: as a distance, or as a share of the distance with one
- * phase. GUESS. Experiment that would settle it: for programs with known phases (tests/programs/phases.c among
+ * phase.  GUESS.  Experiment that would settle it: for programs with known phases (tests/programs/phases.c among
  * them), search both values for the least cycles. */
 static const double close_enough = 0.25, closer_than_one = 0.25;
 
@@ -281,7 +281,7 @@ static void add_to(double *centre, const struct interval *v, double weight)
 		centre[v->entry[i].block] += weight * v->entry[i].insns / (double)v->insns;
 }
 
-/* Sets the centres to the means of their intervals. The centre of an empty cluster stays. */
+/* Sets the centres to the means of their intervals.  The centre of an empty cluster stays. */
 static void centres(const struct phases *p, struct clusters *c, size_t k)
 {
 	for (size_t j = 0; j < k; j++) {
@@ -301,7 +301,7 @@ static void centres(const struct phases *p, struct clusters *c, size_t k)
 	}
 }
 
-/* Assigns each interval to its nearest centre; returns the mean distance. *moved: whether an assignment changed. */
+/* Assigns each interval to its nearest centre; returns the mean distance.  *moved: whether an assignment changed. */
 static double assign(const struct phases *p, struct clusters *c, size_t k, bool *moved)
 {
 	double sum = 0;
@@ -450,7 +450,7 @@ static void strangers(const struct phases *p, uint8_t phase, struct candidate *c
 	}
 }
 
-/* Counts in how many of the phase's stretches each block is, and how late in them. A stretch may begin in the
+/* Counts in how many of the phase's stretches each block is, and how late in them.  A stretch may begin in the
  * middle of the interval before its first one. */
 static size_t natives(const struct phases *p, uint8_t phase, struct candidate *c)
 {
@@ -501,7 +501,7 @@ static int find_marker(struct phases *p, uint8_t phase, bool (*usable)(void *con
 	return 0;
 }
 
-/* Gives the stretches of a phase without a marker to the phase before each. The first stretch of the run needs
+/* Gives the stretches of a phase without a marker to the phase before each.  The first stretch of the run needs
  * no marker. */
 static void drop(struct phases *p, uint8_t phase)
 {

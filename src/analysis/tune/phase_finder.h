@@ -8,10 +8,10 @@
  * the Manhattan distance of their vectors, 0 to 2.  The intervals are clustered by k-means for 1, 2, ... phases,
  * until they lie close to their phases.  Unlike in that paper, vectors are not projected (there are few enough),
  * and the first centres are not random: each is the interval that is farthest from the centres before it.  So
- * the same run always gives the same phases. A marker of a phase is an instruction that is executed in each
+ * the same run always gives the same phases.  A marker of a phase is an instruction that is executed in each
  * stretch of the phase, and never in the middle of another phase's stretch: the idea of J. Lau, E. Perelman, B.
  * Calder, "Selecting Software Phase Markers with Code Structure Analysis", CGO 2006.  A later run recognises the
- * phase by it, whatever its input and however long its phases. A phase without a marker is joined to what comes
+ * phase by it, whatever its input and however long its phases.  A phase without a marker is joined to what comes
  * before it.
  *
  * Takes the batches of one thread.  Leaves out: phases that differ only in data; stretches shorter than two
@@ -34,7 +34,7 @@ int  phases_create(struct phases **out, uint64_t interval, bool signatures, stru
 void phases_destroy(struct phases *p);
 void phases_wanted(struct core_wanted *w);
 void phases_batch(struct phases *p, const struct spmu_batch *b);
-/* Call after the last batch: the rest becomes an interval, too. ERR_NOMEM if something was lost. */
+/* Call after the last batch: the rest becomes an interval, too.  ERR_NOMEM if something was lost. */
 int  phases_finish(struct phases *p, struct err *err);
 
 /* instructions of each; a power of two times the interval given to phases_create */
@@ -49,7 +49,7 @@ struct phase {
 	size_t intervals, stretches;
 };
 /* Clusters the intervals, chooses markers among the instructions that `usable` accepts (NULL: all), and joins
- * phases without one. Phases are numbered in order of appearance. */
+ * phases without one.  Phases are numbered in order of appearance. */
 int  phases_find(struct phases *p, bool (*usable)(void *context, uint64_t ip), void *context, struct err *err);
 size_t phases_count(const struct phases *p);
 const struct phase *phases_get(const struct phases *p, size_t phase);

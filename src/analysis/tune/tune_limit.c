@@ -8,7 +8,7 @@
 
 #define MISSES "l1_miss l2_miss l3_miss dtlb_miss page_walk store_buffer"
 
-/* Which events of cost.h, and which groups of its decomposition, a feature can cause. Features that are not
+/* Which events of cost.h, and which groups of its decomposition, a feature can cause.  Features that are not
  * listed cause none. */
 static const struct brings { const char *features, *events; } brings[] = {
 	{ "prefetch.*", MISSES },

@@ -17,7 +17,7 @@
 #include "analysis/cost/energy.h"
 #include "analysis/tune/tune_model.h"
 
-/* The events that the limits need, as measures for cost_run_create. Returns their number; 0 with err set: an
+/* The events that the limits need, as measures for cost_run_create.  Returns their number; 0 with err set: an
  * error. */
 unsigned tune_limit_measures(struct cost_measure *out, const struct core_config *c, struct err *err);
 
@@ -29,7 +29,7 @@ struct tune_limits {
 	bool smt;				/* threads share cores */
 	bool warmed;				/* caches were warmed before the run was timed */
 };
-/* limit: share of the objective, 0 to 1. why: the events from which the limit comes; "": none. */
+/* limit: share of the objective, 0 to 1.  why: the events from which the limit comes; "": none. */
 int tune_limit(double *limit, const struct tune_limits *l, const struct tune_feature *f, const struct tune_goal *goal,
 	const char **why, struct err *err);
 #endif

@@ -48,7 +48,7 @@ double tune_value(const struct tune *t, const struct tune_try *r)
 	return r->cycles > t->fastest * (1 + t->goal.within) * (1 + 1e-12) ? 1000 + cycles : energy;
 }
 
-/* The value of a change alone. It counts as too slow only against the preset, because the fastest run may have
+/* The value of a change alone.  It counts as too slow only against the preset, because the fastest run may have
  * another change, which can be made as well. */
 static double alone(const struct tune *t, const struct tune_try *r)
 {
@@ -216,7 +216,7 @@ static int singles(struct tune *t, struct err *err)
 }
 
 /* Where the best time is a bound: asks for everything that is faster than the preset, alone and with everything
- * that gained. The choice must be nearly as fast as the fastest, whatever that one takes. */
+ * that gained.  The choice must be nearly as fast as the fastest, whatever that one takes. */
 static void faster(struct tune *t, const struct tune_set *all)
 {
 	struct tune_set fast = { { 0 } }, both = *all;
@@ -254,7 +254,7 @@ static int together(struct tune *t, struct err *err)
 	return go(t, err);
 }
 
-/* Sorts the features that gain, the largest gain first. Returns their number. */
+/* Sorts the features that gain, the largest gain first.  Returns their number. */
 static unsigned ranked(const struct tune *t, unsigned order[TUNE_FEATURES])
 {
 	unsigned n = 0;

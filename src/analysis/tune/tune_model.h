@@ -68,14 +68,14 @@ struct tune_pair { unsigned a, b; double gain_a, gain_b, gain_both, interaction;
 typedef int tune_measure(void *context, struct tune_try *tries, size_t n, struct err *err);
 
 struct tune;
-/* The caller keeps the features alive. preset: the run of the unchanged machine. */
+/* The caller keeps the features alive.  preset: the run of the unchanged machine. */
 int tune_create(struct tune **out, const struct tune_feature *f, unsigned features, const struct tune_goal *goal,
 	const struct tune_try *preset, tune_measure *measure, void *context, struct err *err);
 void tune_destroy(struct tune *t);
 int  tune_search(struct tune *t, struct err *err);
 /* Number of possible configurations, with pruned features. */
 double tune_space(const struct tune *t);
-/* Measures all configurations. ERR_INPUT if there are more than `most`. */
+/* Measures all configurations.  ERR_INPUT if there are more than `most`. */
 int  tune_exhaustive(struct tune *t, double most, struct err *err);
 bool tune_pruned(const struct tune *t, unsigned feature);
 

@@ -7,7 +7,7 @@
 
 /* What CPUID reports.  Under a hypervisor, that is what the hypervisor lets it report. */
 struct core_host {
-	/* e.g. GenuineIntel; brand string without blanks at its ends, "" if there is none */
+	/* e.g.  GenuineIntel; brand string without blanks at its ends, "" if there is none */
 	char vendor[13], brand[49];
 	uint32_t family, model;		/* DisplayFamily, DisplayModel: with the extended fields */
 	/* an Intel processor with the same vector extensions: it decides which presets are near to another maker's

@@ -39,7 +39,7 @@ struct repl {
 	uint32_t policy, ways;
 	/* ADAPTIVE: rises with misses of the sets that insert at 1, falls with those at 3 */
 	uint32_t duel;
-	uint32_t nth;			/* ADAPTIVE: counts insertions at 3, to make the exceptions */
+	uint32_t nth;					/* ADAPTIVE: counts insertions at 3, to make the exceptions */
 	uint64_t keep[WAYS_MAX], point[WAYS_MAX];	/* PLRU: touch = (word & keep) | point */
 	uint8_t  child[WAYS_MAX][2];			/* PLRU: next node, or WAYS_MAX + way */
 };
@@ -86,7 +86,7 @@ struct cache {
 	struct repl repl;
 };
 /* Creates a cache with any number of sets, of lines of 1 << line_log2 bytes, 1 << sector_log2 (0 or 1) of them under
- * one tag. what: its name for messages.  ERR_INPUT if the size is not a whole number of sets; ERR_NOMEM. */
+ * one tag.  what: its name for messages.  ERR_INPUT if the size is not a whole number of sets; ERR_NOMEM. */
 int cache_init(struct cache *c, const char *what, uint32_t bytes, uint32_t ways, unsigned policy, unsigned line_log2,
 	unsigned sector_log2, struct err *err);
 void cache_release(struct cache *c);

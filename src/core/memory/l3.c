@@ -127,11 +127,11 @@ static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, boo
 /* Raises the slice's signal for a request for a line or for its ownership. */
 void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t cycle)
 {
-	static const uint8_t signal[] = { [ACCESS_LOAD] = SPMU_SIG_UNC_READ,
-		[ACCESS_WALK] = SPMU_SIG_UNC_READ,
-		[ACCESS_RFO] = SPMU_SIG_UNC_RFO,
-		[ACCESS_CODE] = SPMU_SIG_UNC_CODE,
-		[ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH };
+	static const uint8_t signal[] = {
+		[ACCESS_LOAD] = SPMU_SIG_UNC_READ, [ACCESS_WALK] = SPMU_SIG_UNC_READ,
+		[ACCESS_RFO] = SPMU_SIG_UNC_RFO, [ACCESS_CODE] = SPMU_SIG_UNC_CODE,
+		[ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH
+	};
 	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
 		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
 }

@@ -8,7 +8,7 @@
  * The path register of 15 bits is shifted by two at each taken conditional or indirect branch and mixed with its
  * address, and with the target of an indirect branch.
  * `global` gets an entry when the predictors below it were wrong, unless the loop detector watches the branch.  The
- * detector gives up on a branch whose counts differ three times. (Both GUESS: otherwise the path register, full of
+ * detector gives up on a branch whose counts differ three times.  (Both GUESS: otherwise the path register, full of
  * the loop's own branch, would confuse each exit with the iterations before it.)
  * Sources: S. Gochman et al., "The Intel Pentium M Processor: Microarchitecture and Performance", Intel Technology
  * Journal Q2 2003; V. Uzelac, A. Milenkovic, "Experiment flows and microbenchmarks for reverse engineering of branch

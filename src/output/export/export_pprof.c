@@ -44,13 +44,7 @@ static void message(struct bytes *b, unsigned field, struct bytes *inner)
 }
 
 enum {
-	SAMPLE_TYPE = 1,
-	SAMPLE = 2,
-	MAPPING = 3,
-	LOCATION = 4,
-	FUNCTION = 5,
-	STRING = 6,
-	PERIOD_TYPE = 11,
+	SAMPLE_TYPE = 1, SAMPLE = 2, MAPPING = 3, LOCATION = 4, FUNCTION = 5, STRING = 6, PERIOD_TYPE = 11,
 	DEFAULT_SAMPLE_TYPE = 14
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * L1D, L2, L3: who serves a load, what moves where, what is counted. */
+ * L1D, L2, L3: which level serves a load, which lines move where, which signals are counted. */
 #include "mem_fixture.h"
 
 static void test_each_level_has_its_latency_and_bits(void **state)
@@ -10,14 +10,16 @@ static void test_each_level_has_its_latency_and_bits(void **state)
 	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
 	assert_load(f, LINE_AT(0, 0), 2000, L1, BITS_L1);
 	assert_load(f, LINE_AT(0, 4), 3000, MEMORY, BITS_MEMORY);	/* same set of L2 */
-	assert_load(f, LINE_AT(0, 8), 4000, MEMORY, BITS_MEMORY);	/* L1D has two ways: the first goes */
+	assert_load(f, LINE_AT(0, 8), 4000, MEMORY, BITS_MEMORY);	/* L1D has two ways: it evicts the first line */
 	assert_load(f, LINE_AT(0, 0), 5000, L2, BITS_L2);
 	assert_load(f, LINE_AT(0, 12), 6000, MEMORY, BITS_MEMORY);
-	assert_load(f, LINE_AT(0, 20), 7000, MEMORY, BITS_MEMORY);	/* fifth of four ways of L2: line 4 goes */
+	/* the fifth line for four ways of L2: it evicts line 4 */
+	assert_load(f, LINE_AT(0, 20), 7000, MEMORY, BITS_MEMORY);
 	assert_load(f, LINE_AT(0, 4), 8000, L3, BITS_L3);
 }
 
-/* Eight lines of one set of L2, one after the other: the second has left its four ways for L3. */
+/* Loads six lines of one set of L2, so the second has left its four ways for L3. Returns whether L3 still serves that
+ * line after so many cycles. */
 static bool served_by_l3_after(struct machine_fixture *f, uint64_t cycles)
 {
 	struct mem_result r;
@@ -45,7 +47,7 @@ static void test_others_leave_lines_in_l3_for_a_while(void **state)
 	assert_true(served_by_l3_after(f, 1000));
 }
 
-/* Lines that all stay for 0.9 ms and are gone after 1.1. */
+/* All lines stay for 0.9 ms and are gone after 1.1 ms. Returns whether L3 still has a line after `share` ms. */
 static bool steep_after(struct machine_fixture *f, double share)
 {
 	f->config.l3_others = (struct core_fall){ 2, { 0.9, 1.1 }, { 100, 0 } };
@@ -90,9 +92,9 @@ static void test_a_second_load_to_a_line_in_flight_waits_for_the_rest(void **sta
 	mf_map(f);
 	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
 	assert_load(f, LINE_AT(0, 0) + 8, 1100, 44, BITS_LFB);
-	assert_load(f, LINE_AT(0, 0) + 8, 1000 + MEMORY - 1, L1, BITS_LFB);	/* the last cycle in flight */
+	assert_load(f, LINE_AT(0, 0) + 8, 1000 + MEMORY - 1, L1, BITS_LFB);	/* the last cycle of the miss */
 	assert_load(f, LINE_AT(0, 0) + 8, 1000 + MEMORY, L1, BITS_L1);
-	/* one fill buffer, one interval, however many loads wait for it */
+	/* one fill buffer is one interval, no matter how many loads wait for it */
 	assert_int_equal(mf_count(f, SPMU_SIG_L1D_PENDING), 1);
 	assert_int_equal(f->length[SPMU_SIG_L1D_PENDING], MEMORY);
 	assert_int_equal(f->count[SPMU_SIG_L2_DEMAND_RD_MISS], 1);
@@ -128,7 +130,7 @@ static void test_an_l2_miss_waits_when_the_super_queue_is_full(void **state)
 static void test_a_modified_line_is_written_back_level_by_level(void **state)
 {
 	struct machine_fixture *f = *state;
-	f->config.l3_size = 4096;	/* as large as L2, direct order of eviction */
+	f->config.l3_size = 4096;	/* L3 is as large as L2, and evicts in direct order */
 	f->config.l3_ways = 4;
 	mf_start(f);
 	mf_map(f);
@@ -195,8 +197,8 @@ static void test_what_an_inclusive_l3_evicts_leaves_the_core(void **state)
 	mf_map(f);
 	mf_store(f, LINE_AT(0, 0), 1000);
 	mf_load(f, LINE_AT(0, 4), 2000);
-	mf_load(f, LINE_AT(0, 0), 3000);	/* recent in L1D, unknown to L3 */
-	mf_load(f, LINE_AT(0, 8), 4000);	/* L3 evicts the first, L2 had room */
+	mf_load(f, LINE_AT(0, 0), 3000);	/* recently used in L1D, which L3 does not see */
+	mf_load(f, LINE_AT(0, 8), 4000);	/* L3 evicts the first; L2 had room */
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 	assert_load(f, LINE_AT(0, 0), 5000, MEMORY, BITS_MEMORY);
 }
@@ -226,7 +228,7 @@ static void test_a_victim_l3_keeps_modified_lines_modified(void **state)
 	mf_store(f, LINE_AT(0, 0), 1000);
 	for (unsigned i = 1; i < 7; i++) {
 		assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 0);
-		mf_load(f, LINE_AT(0, 4 * i), 1000 * (i + 1));	/* four fill L2, two L3, then it is gone */
+		mf_load(f, LINE_AT(0, 4 * i), 1000 * (i + 1));	/* four fill L2, two fill L3, then the line is gone */
 	}
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 }
@@ -239,7 +241,7 @@ static void test_a_line_that_crosses_is_two_accesses_and_a_penalty(void **state)
 	mf_load(f, LINE_AT(0, 0), 1000);
 	mf_load(f, LINE_AT(1, 0), 2000);
 	assert_load(f, LINE_AT(1, 0) - 4, 3000, L1 + SPLIT, BITS_L1 | DID(SPLIT_LINE));
-	/* the farther half decides class and time */
+	/* the farther level of the two halves decides class and time */
 	assert_load(f, LINE_AT(2, 0) - 4, 4000, MEMORY + SPLIT, BITS_MEMORY | DID(SPLIT_LINE));
 }
 
@@ -273,7 +275,7 @@ static void test_non_temporal_stores_fill_a_line_and_pass_the_caches(void **stat
 	}
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 	assert_int_equal(f->count[SPMU_SIG_L2_RFO_MISS] + f->count[SPMU_SIG_L2_RFO_HIT], 0);
-	assert_load(f, LINE_AT(0, 0), 2000, MEMORY, BITS_MEMORY);	/* the cached copy went */
+	assert_load(f, LINE_AT(0, 0), 2000, MEMORY, BITS_MEMORY);	/* the cached copy is gone */
 }
 
 static void test_a_full_write_combining_buffer_makes_the_next_line_wait(void **state)
@@ -314,7 +316,7 @@ static void test_a_store_takes_the_line_from_the_other_core(void **state)
 	assert_int_equal(r.ready, 2000 + L3 + 30);
 	assert_int_equal(r.did, BITS_L3 | DID(SNOOP_HITM));
 	assert_load(f, LINE_AT(0, 0), 3000, L1, BITS_L1);		/* shared now */
-	r = mf_store(f, LINE_AT(0, 0), 4000);				/* must ask, the second gives it up */
+	r = mf_store(f, LINE_AT(0, 0), 4000);				/* must ask; the second loses the line */
 	assert_int_equal(r.ready, 4000 + L3 + 30);
 	r = mf_store(f, LINE_AT(0, 0), 5000);
 	assert_int_equal(r.ready, 5001);

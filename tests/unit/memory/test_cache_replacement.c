@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Replacement policies: which way goes, in exact order. */
+ * Replacement policies: which way is evicted, in exact order. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,7 +109,7 @@ static void test_quad_age_keeps_new_lines_longer_than_srrip(void **state)
 	fill(&c, 200, 101);			/* aged by 2: 100 2, 102 and 103 3; 200 enters at 1 */
 	fill(&c, 201, 102);
 	fill(&c, 202, 103);
-	fill(&c, 203, 100);			/* the once used line is now the oldest */
+	fill(&c, 203, 100);			/* the line that was used once is now the oldest */
 	cache_release(&c);
 }
 

@@ -97,8 +97,8 @@ static void test_partial_overlap_waits_until_the_store_is_written(void **state)
 	run(&b, (const uint64_t[]){ 0x8000, 0x8000 });
 	assert_true(out.uop[2].did & SPMU_DID(FORWARD_BLOCKED));
 	assert_false(out.uop[2].did & SPMU_DID(FORWARDED));
-	/* written at the store's retirement + store.commit_delay 1; tried
-	 * again forward.blocked 3 later; 4 for the cache */
+	/* the store is written store.commit_delay (1) after it retires; the load is tried again forward.blocked (3)
+	 * later; the cache takes 4 */
 	assert_int_equal(mock.last_commit_cycle, out.uop[0].retire + 1);
 	assert_int_equal(mock.last_load_cycle, out.uop[0].retire + 1 + 3);
 	assert_int_equal(out.uop[2].complete, out.uop[0].retire + 1 + 3 + 4);
@@ -119,7 +119,8 @@ static void test_youngest_overlapping_store_decides(void **state)
 	run(&b, (const uint64_t[]){ 0x8000, 0x8004, 0x8000, 0x8004, 0x8006 });
 	assert_true(out.uop[5].did & SPMU_DID(FORWARD_BLOCKED));
 	assert_true(out.uop[6].did & SPMU_DID(FORWARDED));
-	assert_true(out.uop[7].did & SPMU_DID(FORWARDED));	/* from the first: the second does not overlap */
+	/* forwarded from the first store: the second does not overlap */
+	assert_true(out.uop[7].did & SPMU_DID(FORWARDED));
 	bench_end(&b);
 }
 
@@ -177,7 +178,7 @@ static void test_4k_alias_delays_the_load(void **state)
 	bench_end(&b);
 }
 
-/* A store whose address comes late, then a load of the same bytes. */
+/* Makes a store whose address comes late, then a load of the same bytes. */
 static void late_store(void)
 {
 	code_start(&k, 0x1000);
@@ -227,7 +228,7 @@ static void test_unproven_load_waits_for_store_addresses(void **state)
 		struct seen *store = &out.uop[5 * i + 1], *load = &out.uop[5 * i + 3];
 		if (i < 2)
 			assert_int_equal(load->dispatch, store->dispatch);
-		else		/* it has shown twice that it need not */
+		else		/* it did not need to wait twice before */
 			assert_true(load->dispatch < store->dispatch);
 	}
 	bench_end(&b);
@@ -295,12 +296,12 @@ static void test_results_wait_for_an_integer_register(void **state)
 	(void)state;
 	struct bench b;
 	uint64_t slot = 0x8000;
-	for (unsigned size = 0; size <= 4; size += 4) {	/* 0: there are enough */
+	for (unsigned size = 0; size <= 4; size += 4) {	/* 0: enough registers */
 		fixture_start(&b, &k, size ? "prf.integer=4" : NULL);
-		code_load(&k, REG_GPR, 0, 8);			/* one */
-		for (unsigned i = 0; i < 4; i++)		/* none: no general register */
+		code_load(&k, REG_GPR, 0, 8);			/* takes one */
+		for (unsigned i = 0; i < 4; i++)		/* take none: they write no general register */
 			code_op(&k, ALU, 1, REG_VEC + i, 0);
-		for (unsigned i = 1; i < 6; i++)		/* three more, and two too many */
+		for (unsigned i = 1; i < 6; i++)		/* three get one; two are too many */
 			code_op(&k, ALU, 1, REG_GPR + i, 0);
 		mock.miss_from = 0x8000, mock.miss_to = 0x8008;
 		run(&b, &slot);
@@ -384,9 +385,9 @@ static void test_locked_operations_serialize_memory(void **state)
 	struct seen *lock = &out.uop[2], *store = &out.uop[4], *load = &out.uop[6], *op = &out.uop[7];
 	/* waits until the older store is written: retire + 1 + 200 */
 	assert_int_equal(lock->dispatch, out.uop[0].retire + 1 + 200);
-	/* younger loads wait for its own store, written at retire + 1, and lock.penalty 4 */
+	/* younger loads wait until its own store is written (retire + 1) and for lock.penalty (4) */
 	assert_int_equal(load->dispatch, store->retire + 1 + 4);
-	assert_true(op->dispatch < lock->dispatch);	/* others do not wait */
+	assert_true(op->dispatch < lock->dispatch);	/* other operations do not wait */
 	assert_int_equal(heard_count(SPMU_SIG_LOCK_DURATION), 1);
 	assert_int_equal(heard_sum(SPMU_SIG_LOCK_DURATION), store->retire + 1 - lock->dispatch);
 	bench_end(&b);

@@ -2,7 +2,8 @@
  * Latency by footprint and the bandwidth of memory, on the small machine and on the presets' shapes. */
 #include "mem_fixture.h"
 
-/* Average cycles a load of a chain that visits `lines` lines, `rounds` times, in a fixed scattered order. */
+/* Returns the average cycles of a load in a chain that visits `lines` lines `rounds` times, in a fixed scattered
+ * order. */
 static double chase(struct machine_fixture *f, unsigned lines, unsigned rounds, uint64_t *cycle)
 {
 	uint64_t start = 0;
@@ -22,7 +23,8 @@ static void test_a_pointer_chase_shows_each_level_s_latency(void **state)
 	mf_start(f);
 	mf_map(f);
 	uint64_t cycle = 1000;
-	/* cyclic order and LRU: what does not fit misses always; one size above and far above each level */
+	/* with cyclic order and LRU, a footprint that does not fit always misses: sizes just above and far above each
+	 * level */
 	assert_true(chase(f, 4, 4, &cycle) == L1);
 	assert_true(chase(f, 32, 4, &cycle) == L2);
 	assert_true(chase(f, 128, 4, &cycle) == L3);
@@ -57,8 +59,8 @@ static void test_a_first_access_opens_the_row(void **state)
 	assert_load(f, LINE_AT(1, 4), 2000, MEMORY, BITS_MEMORY);
 }
 
-/* Reads many lines at once that lie in memory: that the last is there when `each` cycles a line say, a span of
- * four lines (the grain of the booking) sooner or later. */
+/* Reads many lines from memory at once. Checks that the last comes when `each` cycles a line predict, plus or minus a
+ * span of four lines, which is the granularity of the bandwidth model. */
 static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
 {
 	f->config.l1d_fill_buffers = 64;
@@ -71,7 +73,7 @@ static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
 		struct mem_result r = mf_load(f, BASE + 64 * (100 + i), 10000);
 		last = r.ready > last ? r.ready : last;
 	}
-	uint64_t least = 10000 + MEMORY + each * (N - 1);	/* N - 1 transfers start behind the first */
+	uint64_t least = 10000 + MEMORY + each * (N - 1);	/* N - 1 transfers follow the first */
 	assert_in_range(last, least - 4 * 20, least + 4 * 20);
 }
 
@@ -107,7 +109,7 @@ static void test_what_it_writes_goes_a_way_of_its_own(void **state)
 	f->config.dram_write_ns = 30;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
-	for (unsigned i = 0; i < 8 * N; i++) {	/* non-temporal, a line's eight after one another */
+	for (unsigned i = 0; i < 8 * N; i++) {	/* non-temporal: the eight stores of a line in succession */
 		memsys_store_commit(f->m, 0x400000, BASE + 64 * 100 + 8 * i, 8, cycle, true, &r);
 		cycle = r.ready;
 	}
@@ -115,7 +117,7 @@ static void test_what_it_writes_goes_a_way_of_its_own(void **state)
 	assert_load(f, BASE + 64 * 99, cycle, MEMORY, BITS_MEMORY);	/* it waits for no write */
 }
 
-/* Latencies of single reads: the shortest, the longest and the mean. */
+/* Measures the latency of single reads: the shortest, the longest and the mean. */
 static void waits(struct machine_fixture *f, uint64_t *least, uint64_t *most, double *mean)
 {
 	enum { N = 2000 };
@@ -125,7 +127,7 @@ static void waits(struct machine_fixture *f, uint64_t *least, uint64_t *most, do
 	*least = UINT64_MAX;
 	*most = 0;
 	for (unsigned i = 0; i < N; i++) {
-		const uint64_t cycle = 10007 * (i + 1);	/* at all times of any interval */
+		const uint64_t cycle = 10007 * (i + 1);	/* spread over all phases of an interval */
 		uint64_t took = mf_load(f, BASE + 64 * (100 + i), cycle).ready - cycle;
 		*least = took < *least ? took : *least;
 		*most = took > *most ? took : *most;
@@ -146,7 +148,7 @@ static void test_reads_wait_for_others_an_exponential_time_always_the_same(void 
 	}
 	f->m = NULL;
 	assert_in_range(least[0], MEMORY, MEMORY + 1);
-	/* one in 256: 5.5 times the mean, the middle of the last one in 256 6.2 */
+	/* one read in 256 waits more than 5.5 times the mean; the median of those waits is 6.2 times the mean */
 	assert_in_range(most[0], MEMORY + 4 * 50, MEMORY + 7 * 50);
 	assert_in_range((uint64_t)mean[0], MEMORY + 45, MEMORY + 55);
 	assert_true(least[0] == least[1] && most[0] == most[1] && mean[0] == mean[1]);
@@ -162,10 +164,12 @@ static void test_reads_of_a_bank_wait_for_the_end_of_its_refresh(void **state)
 	waits(f, &least, &most, &mean);
 	assert_in_range(least, MEMORY, MEMORY + 1);
 	assert_in_range(most, MEMORY + 390, MEMORY + 400);
-	assert_in_range((uint64_t)mean, MEMORY + 36, MEMORY + 44);	/* a fifth of them, half of it */
+	/* a fifth of the reads wait, for half the refresh */
+	assert_in_range((uint64_t)mean, MEMORY + 36, MEMORY + 44);
 	uint64_t end = 0;
 	unsigned found = 0;
-	for (unsigned i = 0; i < 50; i++) { /* a row's lines, each an interval and its 50th later than the one before */
+	/* lines of one row; each read comes an interval and a fiftieth of it after the one before */
+	for (unsigned i = 0; i < 50; i++) {
 		const uint64_t cycle = 30000000 + 2040 * i, ready = mf_load(f, BASE + 64 * (64 * 100 + i), cycle).ready;
 		if (ready < cycle + MEMORY + 2)
 			continue;
@@ -187,7 +191,7 @@ static void test_more_than_64_lines_may_be_in_flight(void **state)
 	f->config.prefetch_linear_distance = 200;
 	mf_start(f);
 	mf_load(f, BASE + 63 * 64, 0);
-	/* 16 ahead each, from the third on; L1D has fill buffers for all, and none of them is late */
+	/* from the third on, each asks 16 ahead; L1D has fill buffers for all, and none comes late */
 	for (unsigned i = 0; i < 9; i++)
 		mf_load(f, BASE + 64 * (100 + i), 10000);
 	assert_in_range(mf_count(f, SPMU_SIG_DRAM_READ), 100, 104);

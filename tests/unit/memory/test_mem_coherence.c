@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Lines that two cores want: states, what a snoop finds and costs, invalidation, one line under way to two.
+ * Lines that two cores access: states, what a snoop finds and costs, invalidation, a line that both wait for.
  */
 #include "mem_fixture.h"
 
@@ -108,9 +108,10 @@ static void test_stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
 	uint64_t at = 2000, last = 0;
-	for (int i = 0; i < 10; i++, at += 2) {		/* both ask at once: eight bytes apart, which is all the same */
+	/* both ask at once, for addresses in one line eight bytes apart */
+	for (int i = 0; i < 10; i++, at += 2) {
 		uint64_t ready = store(i & 1 ? f->m : second, X + 8 * (i & 1), at).ready;
-		assert_true(ready >= last + SNOOP);	/* it was with the other core until `last` */
+		assert_true(ready >= last + SNOOP);	/* the other core had the line until `last` */
 		last = ready;
 	}
 	assert_true(last >= 2000 + L3 + 10 * SNOOP);
@@ -142,7 +143,8 @@ static void test_a_line_of_three_readers_is_taken_from_both_others(void **state)
 	load(f->m, X, 1000);
 	load(second, X, 2000);
 	load(third, BASE + 63 * 64, 2500);
-	assert_int_equal(load(third, X, 3000).did, BITS_L3);		/* shared already: L3 answers alone */
+	/* already shared, so L3 answers without a snoop */
+	assert_int_equal(load(third, X, 3000).did, BITS_L3);
 	mf_forget(f);
 	store(third, X, 4000);
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 2);

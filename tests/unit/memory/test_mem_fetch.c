@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Instruction fetch through L1I; warming without time; the same sequence twice; bad shapes refused. */
+ * Instruction fetch through L1I; warming without time; the same sequence gives the same result twice; bad shapes are
+ * refused. */
 #include "mem_fixture.h"
 
 static struct mem_result fetch(struct machine_fixture *f, uint64_t addr, uint64_t cycle)
@@ -59,7 +60,7 @@ static void test_the_next_line_is_fetched_ahead(void **state)
 	struct mem_result r = fetch(f, LINE_AT(1, 0), 2000);
 	assert_int_equal(r.ready, 2000);
 	assert_int_equal(r.did, 0);
-	r = fetch(f, LINE_AT(2, 0), 2010);	/* asked for when the second was used */
+	r = fetch(f, LINE_AT(2, 0), 2010);	/* prefetched when the second was used */
 	assert_int_equal(r.ready, 2000 + MEMORY);
 	assert_int_equal(r.did, DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 }
@@ -94,7 +95,7 @@ static uint64_t next_random(uint64_t *s)
 	return *s ^= *s << 17;
 }
 
-/* Something of everything; a hash of all answers and of all emitted cycles. */
+/* Runs accesses of every kind; returns a hash of all answers and all emitted cycles. */
 static uint64_t mixture(struct machine_fixture *f)
 {
 	uint64_t s = 88172645463325252u, hash = 0, cycle = 1000;
@@ -161,13 +162,13 @@ static void test_a_reset_core_answers_like_a_new_one(void **state)
 	mixture(f);
 	memsys_reset(f->m);
 	mf_forget(f);
-	/* L3 is the machine's and keeps its lines; the core's own levels are empty */
+	/* the machine's L3 keeps its lines; the core's own levels are empty */
 	struct mem_result r = mf_load(f, BASE, 10000000);
 	assert_true(r.did & DID(L1D_MISS) && r.did & DID(L2_MISS) && r.did & DID(STLB_MISS));
 	assert_int_equal(mf_count(f, SPMU_SIG_L1D_FB_FULL), 0);
 }
 
-/* A load's class bits: exactly one of L1 hit, fill-buffer hit, L2 hit, L3 hit, memory. */
+/* A load has exactly one class bit: L1 hit, fill-buffer hit, L2 hit, L3 hit or memory. */
 static void test_the_classes_of_a_load_exclude_each_other(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -185,7 +186,7 @@ static void test_the_classes_of_a_load_exclude_each_other(void **state)
 	assert_true(seen == (BITS_L1 | BITS_LFB | BITS_L2 | BITS_L3 | BITS_MEMORY));
 }
 
-/* Warming leaves tags and replacement as the timed path does: compared by who serves later loads. */
+/* Warming leaves tags and replacement state as the timed path does: the same levels serve later loads. */
 static void test_warm_and_timed_state_agree_when_nothing_is_in_flight(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -193,7 +194,8 @@ static void test_warm_and_timed_state_agree_when_nothing_is_in_flight(void **sta
 	for (unsigned warm = 0; warm < 2; warm++) {
 		memset(f, 0, sizeof(*f));
 		everything_on(&f->config);
-		f->config.prefetch_l1d_next_line = f->config.prefetch_l1d_ip = 0; /* these look at free fill buffers */
+		/* these prefetchers depend on free fill buffers */
+		f->config.prefetch_l1d_next_line = f->config.prefetch_l1d_ip = 0;
 		mf_start(f);
 		uint64_t s = 42;
 		for (unsigned i = 0; i < 20000; i++) {

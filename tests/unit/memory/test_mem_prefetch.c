@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The four prefetchers: when they ask, for what, and that each can be switched off. */
+ * The prefetchers: when they ask, for which lines, and that each can be switched off. */
 #include "mem_fixture.h"
 #include "core/memory/prefetchers.h"
 #include "core/memory/tlb.h"
@@ -11,7 +11,8 @@ static void test_a_line_prefetched_in_time_is_an_l1d_hit_marked_so(void **state)
 	mf_start(f);
 	mf_map(f);
 	assert_load(f, LINE_AT(0, 0), 1000, MEMORY, BITS_MEMORY);
-	assert_load(f, LINE_AT(0, 0) + 8, 1050, MEMORY - 50, BITS_LFB);	/* ascending, on its way: asks for the next */
+	/* ascending, while the line is on its way: asks for the next */
+	assert_load(f, LINE_AT(0, 0) + 8, 1050, MEMORY - 50, BITS_LFB);
 	assert_load(f, LINE_AT(1, 0), 3000, L1, BITS_L1 | DID(PF_L1_USED));
 	assert_load(f, LINE_AT(1, 0), 4000, L1, BITS_L1);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_PF_MISS), 1);
@@ -80,7 +81,7 @@ static void test_a_constant_stride_is_followed_from_the_third_access_on(void **s
 	}
 }
 
-/* Loads 1 KB apart from `first` on: which of them find their line prefetched, a bit each. */
+/* Runs nine loads 1 KB apart from `first` on; bit i of the result: load i found its line prefetched. */
 static unsigned prefetched_of(struct machine_fixture *f, uint64_t first)
 {
 	unsigned bits = 0;
@@ -103,7 +104,7 @@ static void test_a_page_ends_what_is_prefetched(void **state)
 static void test_or_it_goes_on_where_the_program_has_been(void **state)
 {
 	((struct machine_fixture *)*state)->config.prefetch_l1d_ip_pages = 1;
-	assert_int_equal(prefetched_of(*state, BASE), 0x1f8);	/* frames are of 2 MB here */
+	assert_int_equal(prefetched_of(*state, BASE), 0x1f8);	/* frames have 2 MB here */
 }
 
 static void test_and_not_where_it_has_not(void **state)
@@ -119,7 +120,7 @@ static void test_strides_below_a_line_are_followed_by_lines(void **state)
 	uint64_t target, at = 0x10000;
 	int64_t step;
 	assert_int_equal(ip_stride_init(&p, 16, 2048, 1, NULL), 0);
-	/* a stride of 24 bytes, of which only first touches of a line are seen: 0 72 144 192 264 */
+	/* of a stride of 24 bytes the prefetcher sees only the first access to each line: 0 72 144 192 264 */
 	assert_false(ip_stride_train(&p, 1, at, &target, &step));
 	assert_false(ip_stride_train(&p, 1, at + 72, &target, &step));
 	assert_true(ip_stride_train(&p, 1, at + 144, &target, &step));
@@ -142,7 +143,7 @@ static void test_a_stride_prefetch_never_leaves_the_page(void **state)
 			asked++;
 			assert_int_equal(target >> 12, a >> 12);
 		}
-	assert_int_equal(asked, 10);	/* 16 accesses, the first two learn, 4 are the last of their page */
+	assert_int_equal(asked, 10);	/* of 16 accesses the first two train, and 4 are the last of their page */
 	ip_stride_release(&p);
 }
 
@@ -155,7 +156,8 @@ static void test_a_stride_prefetcher_that_may_leaves_the_page(void **state)
 	unsigned asked[64] = { 0 };
 	assert_int_equal(ip_stride_init(&p, 16, 2048, 5, NULL), 0);
 	p.pages = true;
-	for (unsigned i = 0; i < 32; i++) {	/* two pages of 16 accesses: the second begins as the first went on */
+	/* two pages of 16 accesses: the second continues with the stride of the first */
+	for (unsigned i = 0; i < 32; i++) {
 		unsigned n = ip_stride_train(&p, 1, 0x10000 + 256 * i, &target, &step);
 		assert_int_equal(n, i < 2 ? 0 : i == 2 ? 5 : 1);
 		for (unsigned k = 0; k < n; k++)
@@ -180,7 +182,7 @@ static void test_a_stride_prefetcher_asks_so_far_ahead_and_nothing_twice(void **
 		for (unsigned k = 0; k < n; k++)
 			asked[(target - 0x10000 + k * (uint64_t)step) / 256]++;
 	}
-	for (unsigned i = 0; i < 64; i++)	/* 0 to 2: while it learned; 16: the first of a page */
+	for (unsigned i = 0; i < 64; i++)	/* 0 to 2: it trains; 16: the first of a page */
 		assert_int_equal(asked[i], i > 2 && i < 32 && i != 16);
 	ip_stride_release(&p);
 }
@@ -217,7 +219,7 @@ static void test_the_spatial_prefetcher_completes_the_pair_of_lines(void **state
 	assert_int_equal(f->count[SPMU_SIG_DRAM_READ], 4);
 }
 
-/* As L2 does where it has none of the lines: `degree` are asked for, the rest given back. */
+/* Does what L2 does when it has none of the lines: asks for `degree` lines and refuses the rest. */
 static unsigned take(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX])
 {
 	unsigned n = streamer_train(s, line, out);
@@ -285,7 +287,8 @@ static void test_a_stream_of_every_second_line_is_kept_ahead_of(void **state)
 	f->config.prefetch_l2_streamer = 1;
 	mf_start(f);
 	mf_map(f);
-	for (unsigned i = 0; i < 24; i += 2)	/* with time for what was asked for: all is there from the fourth on */
+	/* with time for the prefetches to arrive: all lines are there from the fourth on */
+	for (unsigned i = 0; i < 24; i += 2)
 		assert_load(f, BASE + 64 * i, 1000 * (i + 1), i < 6 ? MEMORY : L2, i < 6 ? BITS_MEMORY
 			: BITS_L2 | DID(PF_L2_USED));
 	/* the lines between were fetched, too */
@@ -303,7 +306,8 @@ static void test_the_spatial_prefetcher_completes_the_streamer_s_pairs(void **st
 		mf_map(f);
 		for (unsigned i = 0; i < 3; i++)
 			mf_load(f, BASE + 64 * (4 * i), 1000 * (i + 1));	/* the third asks for line 9 */
-		mf_load(f, BASE + 64 * 9, 9000);				/* this one for 10, whose pair 11 is */
+		/* asks for line 10, which has 11 as its pair */
+		mf_load(f, BASE + 64 * 9, 9000);
 		assert_load(f, BASE + 64 * 11, 10000, adjacent ? L2 : MEMORY, adjacent ? BITS_L2 | DID(PF_L2_USED)
 			: BITS_MEMORY);
 		mf_end(f);
@@ -343,7 +347,7 @@ static void test_a_linear_stream_begins_late_and_runs_ahead_over_pages(void **st
 			assert_int_equal(linear_train(&l, line, &next, &step), 0);
 		/* two more pages */
 		for (unsigned ahead = 1, n; line != 1000 + 100 * (uint64_t)up; line += (uint64_t)up, ahead += n - 1) {
-			n = ahead < 5 ? 2 : 1;		/* one net a line, up to five ahead */
+			n = ahead < 5 ? 2 : 1;		/* gains one line each time, up to five ahead */
 			assert_int_equal(linear_train(&l, line, &next, &step), n);
 			assert_int_equal(step, up);
 			assert_int_equal(next, line + (uint64_t)up * ahead);
@@ -395,7 +399,7 @@ static void test_every_second_line_is_no_linear_stream(void **state)
 		assert_int_equal(linear_train(&l, i, &next, &step), 0);
 }
 
-/* Lines in order over the end of a frame: how many of the first 16 beyond it L2 has by then. */
+/* Accesses lines in order across the end of a frame; returns how many of the first 16 beyond it hit L2. */
 static unsigned beyond_the_frame(struct machine_fixture *f, bool been_there, bool stores)
 {
 	const uint64_t end = BASE + (2 << 20);
@@ -431,7 +435,8 @@ static void test_and_stores_are_one_too(void **state)
 
 static void test_but_not_for_one_where_it_has_not(void **state)
 {
-	assert_true(beyond_the_frame(*state, false, false) < 16);	/* the first line there is the program's own */
+	/* the program itself misses the first line there */
+	assert_true(beyond_the_frame(*state, false, false) < 16);
 }
 
 static void test_prefetches_leave_room_in_the_super_queue(void **state)

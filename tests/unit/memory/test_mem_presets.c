@@ -14,13 +14,14 @@
 
 enum { BASE = 0x40000000 };
 
-/* Average load-to-use of a chain that visits every line of `bytes` in a scattered order, after two warming rounds. */
+/* Returns the average load-to-use latency of a chain that visits every line of `bytes` in a scattered order, after two
+ * rounds of warming. */
 static double chase(const struct core_config *config, uint32_t bytes)
 {
 	struct memsys_shared *shared;
 	struct memsys *m;
 	struct err err = { 0 };
-	struct emitter *e = calloc(1, sizeof(*e));	/* wants no signal */
+	struct emitter *e = calloc(1, sizeof(*e));	/* no signal is wanted */
 	assert_non_null(e);
 	if (memsys_shared_create(&shared, config, &err) || memsys_create(&m, shared, config, e, &err))
 		fail_msg("%s", err.text);
@@ -53,7 +54,7 @@ static void load_preset(struct core_config *c, const char *name)
 	struct err err = { 0 };
 	if (core_config_load(c, data_dir(), name, &err))
 		fail_msg("%s", err.text);
-	c->memory_page = 1;	/* 2 MB: translation costs next to nothing */
+	c->memory_page = 1;	/* 2 MB, so that translation costs almost nothing */
 	c->prefetch_l1d_next_line = c->prefetch_l1d_ip = c->prefetch_l2_adjacent = c->prefetch_l2_streamer = 0;
 }
 
@@ -66,7 +67,7 @@ static void each_level(const char *name, uint32_t in_l1, uint32_t in_l2, uint32_
 	near(chase(&c, in_l2), c.l2_latency, 1);
 	near(chase(&c, in_l3), l3, 1);
 	double memory = chase(&c, in_memory);
-	/* rows: between always open and always in conflict; some lines are still in L3 */
+	/* DRAM rows are neither always open nor always in conflict, and some lines are still in L3 */
 	assert_true(memory > 0.8 * (l3 + c.dram_latency_ns * c.frequency_ghz));
 	assert_true(memory < l3 + (c.dram_latency_ns + c.dram_row_conflict_ns) * c.frequency_ghz + 30);
 }
@@ -124,8 +125,7 @@ static void test_prefetchers_hide_what_a_walk_in_order_would_wait_for(void **sta
 	assert_true(took[1] < took[0] / 4);
 }
 
-/* Reads of 4 MB behind each other, as fast as the buffers let them, with
- * all prefetchers: no preset reads faster than its memory. */
+/* Reads 4 MB in order, as fast as the buffers allow, with all prefetchers. No preset reads faster than its memory. */
 static void test_no_preset_reads_faster_than_its_memory(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What memory says in a load's record of other cores and of prefetches, and what it tells the pipelines: stores
- * into code, lines taken away by other cores. */
+ * What a load's record says about other cores and about prefetches, and what memory tells the pipelines: stores into
+ * code, lines that other cores take away. */
 #include "mem_fixture.h"
 
 #define PF_BITS (DID(LFB_HW_PF) | DID(LFB_SW_PF))
@@ -33,11 +33,11 @@ static void test_an_l3_hit_says_what_other_cores_had(void **state)
 	memsys_store_commit(second, 0x400000, modified, 8, 3000, false, &r);
 	assert_int_equal(load_on(f->m, clean, 10000) & (snoops | DID(L3_HIT)), DID(SNOOP_HIT) | DID(L3_HIT));
 	assert_int_equal(load_on(f->m, modified, 11000) & (snoops | DID(L3_HIT)), DID(SNOOP_HITM) | DID(L3_HIT));
-	/* a third core: both have it shared, and L3 answers alone */
+	/* a third core: two cores share the line, so L3 answers without a snoop */
 	struct memsys *third = second_core(f);
 	load_on(third, BASE + 63 * 64, 12000);
 	assert_int_equal(load_on(third, clean, 13000) & (snoops | DID(L3_HIT)), DID(L3_HIT));
-	/* nobody has it */
+	/* no core has it */
 	assert_int_equal(load_on(f->m, shared, 14000) & snoops, 0);
 	memsys_destroy(third);
 	memsys_destroy(second);
@@ -58,11 +58,11 @@ static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 	memsys_prefetch(f->m, LINE_AT(1, 9), 5000);
 	assert_int_equal(load_on(f->m, LINE_AT(1, 9), 5001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_SW_PF) | DID(LFB_HIT));
 	load_on(f->m, LINE_AT(1, 20), 9000);
-	/* a load asked */
+	/* a demand load asked for it */
 	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));
 }
 
-/* --- what the pipelines are told --- */
+/* --- what memory tells the pipelines --- */
 static struct { unsigned written, snooped; uint64_t addr, vline, cycle; } told;
 
 static void test_the_first_load_of_a_line_that_l2_prefetched_says_so(void **state)
@@ -75,7 +75,7 @@ static void test_the_first_load_of_a_line_that_l2_prefetched_says_so(void **stat
 	assert_load(f, LINE_AT(1, 0), 1100, MEMORY - 100, BITS_MEMORY | DID(PF_L2_USED));	/* on its way */
 	assert_load(f, LINE_AT(2, 0), 3000, MEMORY, BITS_MEMORY);
 	assert_load(f, LINE_AT(3, 0), 5000, L2, BITS_L2 | DID(PF_L2_USED));
-	mf_load(f, LINE_AT(3, 1), 6000);	/* two more of the set: it leaves L1D */
+	mf_load(f, LINE_AT(3, 1), 6000);	/* two more lines of the set evict it from L1D */
 	mf_load(f, LINE_AT(3, 2), 7000);
 	assert_load(f, LINE_AT(3, 0), 8000, L2, BITS_L2);	/* once */
 }
@@ -122,7 +122,7 @@ static void test_a_store_into_a_line_of_l1i_is_told_once(void **state)
 	assert_int_equal(store_address(f, data, 8, 2000), 0);
 	memsys_fetch(f->m, code, 3000, &r);
 	assert_int_equal(store_address(f, data, 8, 4000), 0);	/* of the same page */
-	load_on(f->m, code, 4500);				/* whatever was done to the page before */
+	load_on(f->m, code, 4500);				/* earlier accesses to the page make no difference */
 	assert_int_equal(store_address(f, code + 60, 8, 5000), DID(CLEAR_SMC));
 	assert_int_equal(told.written, 1);
 	assert_int_equal(told.addr, code + 60);

@@ -6,7 +6,7 @@
 enum { PAGE = 4096 };
 #define WALK(accesses) ((accesses) * MEMORY)
 
-/* Line 8 of each page: not where page tables lie. */
+/* Returns the address of line 8 of a page, where no page tables lie. */
 static uint64_t page(unsigned n)
 {
 	return BASE + (uint64_t)n * PAGE + (n % 3) * 64;
@@ -88,7 +88,7 @@ static void test_one_walker_makes_the_second_walk_wait(void **state)
 		f->config.walk_walkers = walkers;
 		start(f);
 		mf_load(f, page(0), 1000);
-		mf_load(f, page(8), 10000);		/* each needs a line of the table from memory */
+		mf_load(f, page(8), 10000);		/* each walk needs a line of the table from memory */
 		uint64_t ready = mf_load(f, page(16), 10000).ready;
 		assert_int_equal(ready, 10000 + STLB + (walkers == 1 ? 2 : 1) * MEMORY + MEMORY);
 		if (walkers == 1)
@@ -155,9 +155,9 @@ static void test_where_the_program_asked_for_huge_pages_a_walk_ends_a_level_earl
 	start(f);
 	memsys_shared_map(f->shared, HUGE, 2 * MB2, true);
 	assert_load(f, HUGE, 1000, STLB + WALK(3) + MEMORY, MISSED | DID(LARGE_PAGE));
-	assert_load(f, HUGE + MB2 - 64, 5000, MEMORY, BITS_MEMORY);	/* one entry for all of it */
+	assert_load(f, HUGE + MB2 - 64, 5000, MEMORY, BITS_MEMORY);	/* one entry translates all of it */
 	assert_load(f, HUGE + MB2 + 128, 9000, STLB + L1 + MEMORY, MISSED | DID(LARGE_PAGE));
-	/* behind it pages are small: PDE from L1D, PTE */
+	/* the pages after it are small: PDE from L1D, then the PTE */
 	assert_load(f, HUGE + 2 * MB2 + 192, 13000, STLB + L1 + MEMORY + MEMORY, MISSED);
 	assert_load(f, HUGE + 2 * MB2 + PAGE + 256, 17000, STLB + L1 + MEMORY, MISSED);
 	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_LARGE), 2);
@@ -180,7 +180,7 @@ static void test_a_piece_that_is_not_whole_or_was_touched_before_has_small_pages
 	start(f);
 	mf_load(f, HUGE + 5 * PAGE, 1000);
 	memsys_shared_map(f->shared, HUGE, MB2, true);
-	assert_load(f, HUGE + 6 * PAGE + 64, 5000, STLB + L1 + MEMORY, MISSED);		/* a page of its own */
+	assert_load(f, HUGE + 6 * PAGE + 64, 5000, STLB + L1 + MEMORY, MISSED);		/* a small page of its own */
 	memsys_shared_map(f->shared, HUGE + MB2, MB2 - PAGE, true);
 	mf_load(f, HUGE + MB2, 9000);
 	assert_load(f, HUGE + MB2 + PAGE + 128, 13000, STLB + L1 + MEMORY, MISSED);
@@ -198,7 +198,7 @@ static void test_unmapping_takes_the_huge_pages_back(void **state)
 	assert_load(f, HUGE, 5000, STLB + L1 + MEMORY + MEMORY, MISSED);
 	assert_load(f, HUGE + PAGE, 9000, STLB + L1 + MEMORY, MISSED);
 	assert_load(f, HUGE + 3 * MB2 + 64, 13000, L1, BITS_L1);
-	memsys_shared_map(f->shared, HUGE, MB2, true);	/* mapped anew: its small pages were touched */
+	memsys_shared_map(f->shared, HUGE, MB2, true);	/* mapped again, but its small pages were touched */
 	assert_load(f, HUGE + 2 * PAGE, 17000, STLB + L1 + MEMORY, MISSED);
 }
 
@@ -272,11 +272,13 @@ static void test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears
 		mf_forget(f);
 		memsys_store_translate(f->m, page(16), 8, 5000, &r);	/* its entry is in another line of the table */
 		assert_int_equal(r.ready, 5000 + STLB + (zeroed ? L2 : MEMORY));
-		assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_IN), !zeroed);	/* what the kernel does nobody counts */
+		/* the kernel's clearing is not counted */
+		assert_int_equal(mf_count(f, SPMU_SIG_L2_LINES_IN), !zeroed);
 		for (unsigned line = 20; line < 64; line += 43)
 			assert_load(f, page(16) / PAGE * PAGE + line * 64, 9000 + line * 100, zeroed ? L2 : MEMORY,
 				zeroed ? BITS_L2 : BITS_MEMORY);
-		assert_load(f, page(33), 21000, STLB + 2 * MEMORY, MISSED);	/* a load's page is a file's */
+		/* a load's page counts as a file's: not cleared */
+		assert_load(f, page(33), 21000, STLB + 2 * MEMORY, MISSED);
 		memsys_store_translate(f->m, page(5) + 640, 8, 25000, &r);	/* touched before: not cleared */
 		assert_load(f, page(5) + 640, 29000, MEMORY, BITS_MEMORY);
 		mf_end(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The direction predictor learns what it should, and does not learn what cannot be. */
+ * The direction predictor learns what it should, and does not learn what cannot be learnt. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,8 @@ static void test_a_branch_always_taken_is_learned_at_once(void **state)
 	unsigned n = 0;
 	for (unsigned i = 0; i < 1000; i++)
 		n += wrong(p, 0x401000, true);
-	assert_int_equal(n, 1);		/* unknown branches are predicted not taken; weakly, so once is enough */
+	/* unknown branches are predicted not taken, but weakly, so one taken branch changes it */
+	assert_int_equal(n, 1);
 	n = 0;
 	for (unsigned i = 0; i < 1000; i++)
 		n += wrong(p, 0x402000, false);
@@ -169,7 +170,7 @@ static void test_the_same_sequence_gives_the_same_predictions(void **state)
 		struct core_config c;
 		config_small(&c);
 		struct bpred *p = start(&c);
-		if (k) {	/* a used and reset one is as good as new */
+		if (k) {	/* after a reset a used predictor is like a new one */
 			for (unsigned i = 0; i < 5000; i++)
 				wrong(p, 0x401000 + i % 77, coin());
 			bpred_reset(p);

@@ -60,7 +60,7 @@ static void test_a_conditional_predicted_taken_but_unknown_to_the_btb_resteers(v
 	for (unsigned i = 0; i < 10; i++)
 		bpred_branch(p, ip, INSN_BRANCH | INSN_COND, ip + 2, true, ip + 50, &o);
 	assert_false(o.resteer);
-	for (unsigned i = 1; i <= 64 * 8; i++)	/* push it out of the BTB; the direction tables keep it */
+	for (unsigned i = 1; i <= 64 * 8; i++)	/* evicts it from the BTB; the direction tables keep it */
 		branch(p, ip + 64 * i, JUMP, 0x500000);
 	bpred_branch(p, ip, INSN_BRANCH | INSN_COND, ip + 2, true, ip + 50, &o);
 	assert_true(o.resteer);
@@ -187,7 +187,7 @@ static void test_without_the_path_its_last_target_is_repeated(void **state)
 	(void)state;
 	struct core_config c = small();
 	c.indirect_tables = 0;
-	assert_int_equal(indirect_missed(c), 3000);		/* no target follows itself */
+	assert_int_equal(indirect_missed(c), 3000);		/* a target never follows itself */
 }
 
 static void test_an_indirect_call_s_target_follows_the_caller(void **state)
@@ -200,7 +200,7 @@ static void test_an_indirect_call_s_target_follows_the_caller(void **state)
 		s ^= s << 13;
 		s ^= s >> 7;
 		s ^= s << 17;
-		unsigned who = s >> 40 & 3;	/* random caller, each with a callback of its own */
+		unsigned who = s >> 40 & 3;	/* a random caller; each has its own callback */
 		branch(p, 0x401000 + 64 * who, CALL, 0x402000);
 		struct bpred_outcome o = branch(p, 0x402010, INDIRECT | INSN_CALL, 0x500000 + 256 * who);
 		n += o.mispredicted && i >= 10000;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Predictors that live in the branch target buffer: what those of P5, P6 and NetBurst learn and what they do not. */
+ * Predictors in the branch target buffer: what those of P5, P6 and NetBurst learn and what they do not learn. */
 #include "bpred_fixture.h"
 
 /* --- P5 --- */
@@ -41,7 +41,7 @@ static void test_p5_predicts_not_taken_what_it_does_not_know_backward_too(void *
 	bpred_branch(p, 0x401000, COND, 0x401002, true, 0x400f00, &o);
 	assert_true(o.mispredicted);
 	assert_int_equal(o.predicted, 0x401002);
-	bpred_branch(p, 0x402000, COND | BPRED_HINT_TAKEN, 0x402003, true, 0x402100, &o);	/* knows no hints */
+	bpred_branch(p, 0x402000, COND | BPRED_HINT_TAKEN, 0x402003, true, 0x402100, &o);	/* it ignores hints */
 	assert_true(o.mispredicted);
 	bpred_destroy(p);
 }
@@ -96,7 +96,7 @@ static void test_p6_does_not_learn_what_takes_longer_histories(void **state)
 {
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
-	/* the exit of a loop of 7: four iterations look alike */
+	/* the exit of a loop of 7 cannot be learnt: four iterations look alike */
 	assert_true(pattern_missed(p, "1111110", 500, 400) > 13);
 	bpred_destroy(p);
 }
@@ -110,8 +110,8 @@ static void test_p6_s_history_is_each_branch_s_own(void **state)
 	for (unsigned i = 0; i < 4000; i++) {
 		bool bit = random_bit(&seed);
 		missed(p, 0x401000, bit);
-		alternating += missed(p, 0x402000, i & 1) && i >= 2000;	/* noise between does not hurt */
-		correlated += missed(p, 0x403000, bit) && i >= 2000;	/* and what it tells is not heard */
+		alternating += missed(p, 0x402000, i & 1) && i >= 2000;	/* a random branch in between does no harm */
+		correlated += missed(p, 0x403000, bit) && i >= 2000;	/* and its outcome is not used */
 	}
 	assert_int_equal(alternating, 0);
 	assert_in_range(correlated, 850, 1150);
@@ -173,7 +173,7 @@ static void test_netburst_honours_hints_where_no_btb_knows_the_branch(void **sta
 		assert_false(o.mispredicted);
 		bpred_branch(p, 0x402000, COND | BPRED_HINT_NOT_TAKEN, 0x402003, false, 0x401f00, &o);
 		assert_false(o.mispredicted);
-		for (unsigned k = 0; k < 100; k++)	/* what it has learnt counts more */
+		for (unsigned k = 0; k < 100; k++)	/* a learnt outcome overrides the hint */
 			bpred_branch(p, 0x403000, COND | BPRED_HINT_TAKEN, 0x403003, k < 2, 0x403100, &o);
 		assert_false(o.mispredicted);
 		bpred_destroy(p);
@@ -195,8 +195,8 @@ static void test_prescott_takes_far_backward_branches_for_no_loops(void **state)
 	bpred_destroy(w);
 }
 
-/* Branches that each alternate are known as long as the trace cache's
- * BTB holds them; the front end's knows a bias at most. */
+/* Branches that alternate are predicted as long as the trace cache's BTB holds them. The front end's BTB knows at most
+ * a bias. */
 static unsigned alternating_missed(struct bpred *p, unsigned branches)
 {
 	unsigned n = 0;

@@ -13,7 +13,7 @@ static unsigned exits_missed(struct bpred *p, unsigned trip)
 	unsigned n = 0;
 	for (unsigned i = 0; i < 300; i++)
 		for (unsigned k = 1; k <= trip; k++) {
-			missed(p, 0x401004, random_bit(&seed));	/* spoils the path */
+			missed(p, 0x401004, random_bit(&seed));	/* disturbs the path history */
 			n += missed(p, 0x403008, k < trip) && k == trip && i >= 200;
 		}
 	return n;
@@ -47,7 +47,8 @@ static void test_core_hears_what_other_branches_tell_and_learns_patterns(void **
 	assert_true(n < 100);
 	bpred_reset(p);
 	n = 0;
-	for (unsigned i = 0; i < 6000; i++) {	/* only taken branches move the path: the loop's own gives the time */
+	/* only taken branches change the path history, so the loop's own branch marks the iterations */
+	for (unsigned i = 0; i < 6000; i++) {
 		n += missed(p, 0x401000, "110100"[i % 6] == '1') && i >= 5000;
 		missed(p, 0x402040, true);
 	}
@@ -99,8 +100,8 @@ static void test_a_reset_forgets_all(void **state)
 }
 
 /* --- return stack --- */
-/* A recursion `depth` deep, from one place: inner returns all go
- * there, the last one elsewhere. Each goes back by one RET. */
+/* A recursion of depth `depth` that calls itself from one place. The inner returns all go there, the last one goes
+ * elsewhere; all are the same RET. Returns the mispredictions of the last round. */
 static unsigned recursion_missed(struct bpred *p, unsigned depth)
 {
 	unsigned n = 0;
@@ -121,7 +122,8 @@ static void test_a_recursion_beyond_the_stack_loses_what_was_overwritten(void **
 	(void)state;
 	struct bpred *p = predictor_of("pentium3");
 	assert_int_equal(recursion_missed(p, 15), 0);
-	/* 20 calls beyond the 16: the ring holds the inner address in all places, and says it once more for the last */
+	/* 20 calls more than the ring's 16 entries: all of them hold the inner address, so only the last return is
+	 * mispredicted */
 	assert_int_equal(recursion_missed(p, 36), 1);
 	bpred_destroy(p);
 }
@@ -145,23 +147,22 @@ static unsigned beyond_missed(const char *name)
 static void test_an_underflow_is_left_to_the_indirect_predictor_from_skylake_on(void **state)
 {
 	(void)state;
-	assert_int_equal(beyond_missed("core2"), 800);		/* eight a round: what the ring says is stale */
+	assert_int_equal(beyond_missed("core2"), 800);		/* eight a round: the ring's entries are stale */
 	assert_int_equal(beyond_missed("ivy-bridge"), 800);
 	assert_int_equal(beyond_missed("skylake"), 0);
 	assert_int_equal(beyond_missed("golden-cove"), 0);
 }
 
 /* --- the wrong path --- */
-/* Two predictors are taught the same; then one mispredicts a branch, the other is told that it went as the
- * first had predicted. What the first says of the branches of that wrong path, the second says of them as they
- * come. */
+/* Two predictors are trained alike. Then one mispredicts a branch; for the other the branch goes as the first had
+ * predicted. The first one's predictions on that wrong path are the second one's on its right path. */
 static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
 	for (unsigned i = 0; i < PRESETS; i++) {
 		struct core_config c = preset(presets[i]);
-		c.tage_loop_entries = 0;	/* its counts are left out on a wrong path */
+		c.tage_loop_entries = 0;	/* a wrong path does not use its counts */
 		unsigned same = 0, all = 0;
 		for (unsigned trial = 0; trial < 300; trial++) {
 			struct bpred *p[2] = { predictor(&c), predictor(&c) };
@@ -182,7 +183,7 @@ static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(vo
 				assert_int_equal(o.predicted, way ? ip + 2 : ip + 100);
 				bpred_path_begin(p[0], &path);
 				missed(p[1], ip, !way);
-				/* taken as the second predicts it, so both stay on one path */
+				/* the branch goes as the first predicts, so both stay on one path */
 				for (unsigned b = 2; b < 4; b++) {
 					struct bpred_outcome real;
 					uint64_t at = 0x401000 + 64 * b;
@@ -196,7 +197,8 @@ static void test_a_wrong_path_is_predicted_as_if_the_branch_had_gone_that_way(vo
 			bpred_destroy(p[1]);
 		}
 		assert_true(all > 100);
-		if (same < all - all / 50)	/* some entries differ by what each learnt of the branch itself */
+		/* some entries differ, as each learnt another outcome of the branch itself */
+		if (same < all - all / 50)
 			fail_msg("%s: %u of %u", presets[i], same, all);
 	}
 }
@@ -234,7 +236,7 @@ static void test_a_wrong_path_has_a_return_stack_of_its_own(void **state)
 {
 	(void)state;
 	static struct bpred_path path;
-	for (unsigned i = 1; i < PRESETS; i++) {	/* the Pentium has none */
+	for (unsigned i = 1; i < PRESETS; i++) {	/* the Pentium has no return stack */
 		struct bpred *p = predictor_of(presets[i]);
 		struct bpred_outcome o;
 		to(p, 0x401000, CALL, 0x402000);
@@ -256,7 +258,7 @@ static void test_long_wrong_paths_end_well(void **state)
 	for (unsigned i = 0; i < PRESETS; i++) {
 		struct bpred *p = predictor_of(presets[i]);
 		struct bpred_outcome o;
-		for (unsigned k = 0; k < 20000; k++)	/* to where the history's buffer wraps */
+		for (unsigned k = 0; k < 20000; k++)	/* far enough that the buffer of the history wraps */
 			bpred_branch(p, 0x401000 + k % 3, COND, 0x401010, k & 1, 0x401100, &o);
 		do
 			bpred_branch(p, 0x405000, COND, 0x405002, !o.predicted_taken, 0x405100, &o);

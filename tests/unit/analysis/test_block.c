@@ -25,7 +25,7 @@ static struct block_engine *engine(const char *setting)
 	return e;
 }
 
-/* Runs hexadecimal code; 0 or the error's code. */
+/* Runs hexadecimal code; returns 0 or the error's code. */
 static int try(const char *setting, const char *hex, bool loop)
 {
 	uint8_t code[512];
@@ -80,7 +80,7 @@ static void test_a_chain_takes_its_latency_and_is_listed(void **state)
 static void test_a_chain_over_two_iterations_is_found(void **state)
 {
 	(void)state;
-	/* lea rax, [rbx+1]; imul rbx, rcx, 7; lea rcx, [rax+1]: rbx feeds the next iteration's rax, 5 cycles behind */
+	/* lea rax, [rbx+1]; imul rbx, rcx, 7; lea rcx, [rax+1]: rbx feeds rax of the next iteration, 5 cycles later */
 	double c = cycles(NULL, "48 8d 43 01 48 6b d9 07 48 8d 48 01", false);
 	assert_true(c >= 2.5 && c < 2.6);	/* two of them share port 1 */
 	assert_int_equal(result.chain_iterations, 2);
@@ -138,14 +138,14 @@ static void test_a_loop_is_closed_by_a_fused_pair(void **state)
 	assert_int_equal(result.slots, 2);
 	assert_true(result.insn[1].appended && result.insn[2].fused);
 	assert_int_equal(result.notes, 1);
-	assert_non_null(strstr(result.note[0], "dec r14"));	/* r15 is the block's */
+	assert_non_null(strstr(result.note[0], "dec r14"));	/* the block uses r15 */
 }
 static void test_without_a_period_no_cycle_at_the_ends_counts(void **state)
 {
 	(void)state;
 	/* vpaddw ymm0, ymm1, [r14]; vpcmpgtd ymm2, ymm3, [r14+64]; vpsubb ymm6, ymm7, [r14+192]; vpcmpgtd ymm2,
-	 * ymm3, [r14+64]; xor rax, 44; test rbx, rbx: four loads, two a cycle, behind which the other ports are
-	 * bound in no order that comes back within 64 passes */
+	 * ymm3, [r14+64]; xor rax, 44; test rbx, rbx: four loads, two a cycle, while the binding of the other ports
+	 * does not become periodic within 64 passes */
 	assert_true(cycles(NULL, "c4 c1 75 fd 06 c4 c1 65 66 56 40 c4 c1 45 f8 b6 c0 00 00 00 c4 c1 65 66 56 40 48 83 "
 		"f0 2c 48 85 db", true) == 2);
 	assert_false(result.periodic);
@@ -164,7 +164,7 @@ static void test_jumps_and_calls_within_are_followed(void **state)
 	cycles(NULL, "e8 02 00 00 00 eb 02 90 c3 48 01 d8", false);
 	assert_int_equal(result.insns, 5);
 	assert_int_equal(result.insn[1].offset, 7);	/* f */
-	assert_int_equal(result.insn[3].offset, 5);	/* back behind the call */
+	assert_int_equal(result.insn[3].offset, 5);	/* returns after the call */
 	assert_int_equal(result.insn[4].offset, 9);
 }
 static void test_what_leaves_the_block_is_refused(void **state)

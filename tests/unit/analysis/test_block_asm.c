@@ -108,7 +108,7 @@ static void test_nothing_is_left_behind(void **state)
 	setenv("TMPDIR", dir, 1);
 	assemble(text, 2, 8);
 	unsetenv("TMPDIR");
-	assert_int_equal(rmdir(dir), 0);	/* fails if anything is in it */
+	assert_int_equal(rmdir(dir), 0);	/* fails if the directory is not empty */
 }
 static void test_digits_are_bytes(void **state)
 {
@@ -137,7 +137,7 @@ static void test_a_range_of_this_program_is_its_code(void **state)
 	int word_bytes;
 	assert_int_equal(asm_elf("/proc/self/exe", UINT64_MAX - 16, UINT64_MAX, &code, &n, &word_bytes, &err),
 		ERR_INPUT);
-	/* position-independent: the header */
+	/* position-independent, so address 0 is the ELF header */
 	assert_int_equal(asm_elf("/proc/self/exe", 0, 4, &code, &n, &word_bytes, &err), 0);
 	assert_memory_equal(code, "\x7f" "ELF", 4);
 	assert_int_equal(word_bytes, 8);
@@ -159,7 +159,7 @@ int main(void)
 		cmocka_unit_test(test_a_range_of_this_program_is_its_code),
 	};
 	if (system("command -v as >/dev/null 2>&1"))
-		return 0;	/* there is nothing to test without an assembler */
+		return 0;	/* without an assembler there is nothing to test */
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	asm_release(block, MOST);
 	return failed;

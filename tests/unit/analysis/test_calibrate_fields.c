@@ -11,10 +11,12 @@
 #include <string.h>
 #include "data_dir.h"
 
-/* bytes; ms in which others push a line out of L3; instructions; per cent of the groups that others disturb,
- * who make a value up to three times of it; one point's groups, if it has a name; a TLB for huge pages, too;
- * L1D loses all lines as soon as it is too small; stride.N in L2 and in L3; a XOR of a register with itself,
- * 1/6 if 0, and under the model of the base, not run if 0 */
+/* A made-up host. l1, l2, l3: bytes; others: ms within which other programs push a line out of L3; window:
+ * instructions; load: per cent of the groups that other programs disturb, which makes a value up to three times as
+ * large; flat: all levels take 20 cycles; point, groups: the name of one point and its groups; small_huge: huge pages
+ * miss the DTLB as small ones do; sharp: L1D loses all lines as soon as it is too small; soft: at the size of L3 a
+ * quarter of the lines is gone; stride, stride_l3: values of stride.N in L2 and in L3; zeros: cycles of a XOR of a
+ * register with itself (0: 1/6); zeros_base: the same under the base's model (0: not run). */
 struct made_up {
 	double l1, l2, l3, others;
 	uint32_t window;
@@ -55,7 +57,7 @@ static int by_value(const void *a, const void *b)
 	return (v > w) - (v < w);
 }
 
-/* What CAL_GROUPS groups say of a value. */
+/* Returns what CAL_GROUPS groups measure of a value. */
 static struct cal_value measured(const struct made_up *m, double y, uint32_t *seed)
 {
 	double v[CAL_GROUPS];
@@ -65,7 +67,7 @@ static struct cal_value measured(const struct made_up *m, double y, uint32_t *se
 	return (struct cal_value){ .cycles = v[CAL_GROUPS / 2], .low = v[0], .high = v[CAL_GROUPS - 1] };
 }
 
-/* What the fits say of such a host, on `core`, golden-cove if it is NULL. */
+/* Fits such a host; the base is its `core`, golden-cove if that is NULL. */
 static void fit(const struct made_up *m, struct core_config *c, struct cal_fields *out)
 {
 	struct cal_probe *p;
@@ -139,10 +141,10 @@ static void test_a_width_with_which_the_model_does_as_the_host_stays(void **stat
 	struct cal_fields f;
 	struct made_up m = { .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5",
 		.zeros = 0.143, .zeros_base = 0.149 };
-	fit(&m, &c, &f);	/* seven of eight a cycle, as the uop cache delivers them */
+	fit(&m, &c, &f);	/* seven a cycle at a width of eight, as the uop cache delivers no more */
 	assert_int_equal(verdict(&f, "alloc.width"), CAL_AGREES);
 	assert_int_equal(c.alloc_width, 8);
-	m.zeros_base = 0.125;	/* the model does not say why: what was measured counts */
+	m.zeros_base = 0.125;	/* the model does not explain the figure, so the measurement counts */
 	fit(&m, &c, &f);
 	assert_int_equal(verdict(&f, "alloc.width"), CAL_FITTED);
 	assert_int_equal(c.alloc_width, 7);
@@ -162,7 +164,7 @@ static void test_what_others_take_of_l3_leaves_its_size(void **state)
 	for (double bytes = 4 << 20; bytes <= 32 << 20; bytes *= 2)
 		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2,
 			2))) < 3);
-	/* a size of which a quarter is gone does not fit: others, too, where the base's L3 is larger */
+	/* a size that loses a quarter of its lines does not fit; if the base's L3 is larger, others explain that, too */
 	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5",
 		.soft = true }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);
@@ -210,7 +212,8 @@ static void test_a_stride_without_a_wait_a_page_is_asked_for_beyond_it(void **st
 		.stride_l3 = 4.3 };
 	fit(&m, &c, &f);
 	assert_int_equal(c.prefetch_l1d_ip_pages, 1);
-	assert_int_equal(c.prefetch_l1d_ip_distance, 9);	/* 43 cycles without the TLB's: one of ten waits */
+	/* 43 cycles without those of the TLB: one load in ten waits */
+	assert_int_equal(c.prefetch_l1d_ip_distance, 9);
 	m.stride = 4.7;
 	fit(&m, &c, &f);
 	assert_int_equal(c.prefetch_l1d_ip_pages, 0);
@@ -293,7 +296,7 @@ static void same_sizes(const struct core_config *c, const struct core_config *ba
 static void test_one_noisy_point_changes_no_size(void **state)
 {
 	(void)state;
-	/* the like of what a virtual machine shows at a load of 15: the median of the groups is on the wrong level */
+	/* as a virtual machine measures at a load of 15: the median of the groups is on the wrong level */
 	static const struct { const char *key, *point; struct cal_value groups; } noisy[] = {
 		{ "l1d.size", "huge.32K", { 10.59, 4.09, 12.08, 0, 0 } },
 		{ "dsb.ways", "code.5120", { 0.40, 0.17, 0.60, 0, 0 } },
@@ -344,7 +347,8 @@ static void test_a_level_that_was_not_seen_says_nothing_of_others(void **state)
 	assert_int_equal(verdict(&f, "l3.size"), CAL_REFUSED);
 }
 
-/* Cycles of linking a place, of waiting, of an access: what is met was linked a little later than the first place. */
+/* cal_model_age takes the cycles of linking a place, of waiting and of an access. The places that a chain meets were
+ * linked a little later than the first place. */
 static void test_the_age_of_what_a_chain_meets_is_since_its_linking(void **state)
 {
 	(void)state;
@@ -357,12 +361,12 @@ static void test_the_age_of_what_a_chain_meets_is_since_its_linking(void **state
 	const double age = cal_model_age(chain, 32736, 10, 1000, 50), waited = cal_model_age(chain, 32736, 10, 21000,
 		50);
 	assert_true(fabs(waited - age - 20000) < 1e-6);
-	/* half of 4096 accesses, less what was linked before the middle of them */
+	/* half of the 4096 accesses, less the time of the places that were linked before their middle */
 	const double met = (age - 10 * places - 1000) / (50 / 2. * 4096);
 	assert_true(met < 1 && met > 0);
-	assert_true(cal_model_age(chain, 200000, 10, 1000, 50) < 0);	/* a lap further */
+	assert_true(cal_model_age(chain, 200000, 10, 1000, 50) < 0);	/* beyond one lap */
 	assert_true(cal_model_age(chain, 0, 10, 1000, 50) < 0 && cal_model_age(add, 32736, 10, 1000, 50) < 0);
-	/* the accesses before it */
+	/* a wait of -1: the accesses before it count */
 	assert_true(cal_model_age(chain, 32736, 10, -1, 50) > cal_model_age(chain, 32736, 10, 4096 * 50, 50) - 1);
 	free(p);
 }
@@ -380,7 +384,7 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	c = base;
 	for (size_t i = 0; i < count; i++)
 		host.value[i] = (struct cal_value){ .cycles = 20, .low = 20, .high = 20, .age_ms = 0.2 };
-	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* no others */
+	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* no other programs */
 	assert_int_equal(core_config_set(&c, "l3.others=0.5:100 4:0", NULL), 0);
 	assert_true(cal_room_wants(&c, p, count, &host, wanted));
 	for (size_t i = 0; i < count; i++) {
@@ -388,20 +392,20 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 			p[i].param <= 16 << 20);
 		host.value[i].age_ms = 0.6;
 	}
-	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* too old */
+	assert_false(cal_room_wants(&c, p, count, &host, wanted));	/* the lines are too old */
 	cal_room_is(&c, &f, &base, 12, 0.1);
 	assert_true(c.l3_ways == 12 && c.l3_size == 24 << 20 && verdict(&f, "l3.ways") == CAL_FITTED &&
 		verdict(&f, "l3.size") == CAL_FITTED);
 	cal_room_is(&c, &f, &base, 16, 0.1);
 	assert_true(c.l3_ways == 16 && c.l3_size == 32 << 20 && verdict(&f, "l3.ways") == CAL_AGREES);
 	c.prefetch_l1d_ip_pages = 0;
-	assert_false(cal_distance_wants(&c, p, count, &host, false, wanted));	/* stops at pages */
+	assert_false(cal_distance_wants(&c, p, count, &host, false, wanted));	/* the prefetcher stops at pages */
 	c.prefetch_l1d_ip_pages = 1;
 	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
 			p[i].param == 4 << 20));
-	/* with memory's, once its reads are known */
+	/* with the points of memory once its reads are known */
 	assert_true(cal_distance_wants(&c, p, count, &host, true, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
@@ -412,11 +416,12 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	cal_uneven_is(&c, &f, &base, 20, 0.1);
 	assert_true(fabs(c.dram_others_ns - base.dram_others_ns / 5) < 1e-9 &&
 		verdict(&f, "dram.others_ns") == CAL_FITTED);
-	/* the mean stays */
+	/* the mean latency stays */
 	assert_true(fabs(c.dram_others_ns + c.dram_latency_ns - base.dram_others_ns - base.dram_latency_ns) < 1e-9);
 	cal_uneven_set(&c, &base, 0);
-	assert_false(cal_uneven_wants(&c, p, count, &host, wanted));	/* all reads take as long: */
-	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));	/* the distance shows there, too */
+	assert_false(cal_uneven_wants(&c, p, count, &host, wanted));	/* all reads take equally long, */
+	/* so the distance shows in memory, too */
+	assert_true(cal_distance_wants(&c, p, count, &host, false, wanted));
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(wanted[i], p[i].family == CAL_STRIDE && (p[i].param == 2 << 20 ||
 			p[i].param == 4 << 20 || p[i].param == 64 << 20));
@@ -427,8 +432,8 @@ static void test_what_the_model_tries_is_asked_of_chains_that_show_it(void **sta
 	free(p);
 }
 
-/* Under a model in which a chain of `at` bytes finds less than the
- * host's, or more, by the cycles of 3 % of all lines. */
+/* Refines a model in which a chain of `at` bytes finds less than on the host (sign 1) or more (-1), by the cycles of
+ * 3 % of all lines. Returns the per cent of lines that others leave in L3. */
 static double left_after_a_step(double at, double sign, bool hidden)
 {
 	struct cal_probe *p;
@@ -465,7 +470,7 @@ static void test_what_others_leave_follows_what_the_model_is_off(void **state)
 	assert_true(fabs(left_after_a_step(at, 0, false) - was) < 0.2);
 	assert_true(fabs(left_after_a_step(at, 1, false) - was - 3) < 0.2);
 	assert_true(fabs(left_after_a_step(at, -1, false) - was + 3) < 0.2);
-	assert_true(fabs(left_after_a_step(2 << 20, 1, false) - 100) < 0.2);	/* it is the level */
+	assert_true(fabs(left_after_a_step(2 << 20, 1, false) - 100) < 0.2);	/* the level itself: no line is gone */
 }
 
 static void test_a_level_that_others_hide_leaves_the_latency(void **state)
@@ -474,7 +479,7 @@ static void test_a_level_that_others_hide_leaves_the_latency(void **state)
 	left_after_a_step(8 << 20, 0, true);
 }
 
-/* A host that was disturbed while L2 was measured, and an L1D of such a time: the core is one nevertheless. */
+/* The host was disturbed while L2 or L1D was measured; still each level takes longer than the one before. */
 static void test_each_level_takes_longer_than_the_one_before(void **state)
 {
 	(void)state;
@@ -510,7 +515,7 @@ static void test_each_level_takes_longer_than_the_one_before(void **state)
 	assert_int_equal(c.l2_code_latency, 42);
 	assert_int_equal(verdict(&out, "l2.latency"), CAL_FITTED);
 	assert_int_equal(verdict(&out, "l2.code_latency"), CAL_FITTED);
-	assert_int_equal(verdict(&out, "l3.latency_ns"), CAL_REFUSED);	/* not measured, and slower */
+	assert_int_equal(verdict(&out, "l3.latency_ns"), CAL_REFUSED);	/* not measured and slower */
 	assert_true(c.l3_latency_ns == base.l3_latency_ns);
 	host.value[probe] = (struct cal_value){ 300, 300, 300, 0, 0 };
 	model[probe] = 300;

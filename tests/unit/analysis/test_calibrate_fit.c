@@ -45,14 +45,14 @@ static int others_of(struct core_fall *out, double low, double high, struct err 
 	return cal_fit_others(out, &c, low, high, 2 * age[CHAINS - 1], err);
 }
 
-/* All repeats give y. */
+/* Makes all repeats give y. */
 static void repeats_agree(void)
 {
 	memcpy(least, y, sizeof y);
 	memcpy(most, y, sizeof y);
 }
 
-/* Sizes from 16 on, a factor sqrt(2) apart; a step from `low` to `high` behind `last`. */
+/* Makes a curve over sizes from 16 on, a factor of sqrt(2) apart, that steps from `low` to `high` after `last`. */
 static void step(double last, double low, double high)
 {
 	for (int i = 0; i < N; i++) {
@@ -62,7 +62,7 @@ static void step(double last, double low, double high)
 	repeats_agree();
 }
 
-/* What repeats of the point of size `at` (the next beyond it) give: least, median and most. */
+/* Sets what the repeats of the point of size `at` (or the next larger one) give: least, median and most. */
 static void repeats(double at, double a, double b, double c)
 {
 	int i = 0;
@@ -73,7 +73,7 @@ static void repeats(double at, double a, double b, double c)
 	most[i] = c;
 }
 
-/* A disturbance only adds: up to `up_to` times the value, a fixed sequence. */
+/* Adds disturbances of up to `up_to` times the value, in a fixed sequence. */
 static void noise(double up_to, uint32_t seed)
 {
 	for (int i = 0; i < N; i++) {
@@ -110,11 +110,12 @@ static void test_single_disturbed_points_move_no_knee(void **state)
 	(void)state;
 	struct cal_knee k;
 	struct err err = { 0, "" };
-	for (int at = 1; at < N - 1; at++) {	/* nothing behind the last one says that it is disturbed */
+	/* not the last point: no point after it could show that it is disturbed */
+	for (int at = 1; at < N - 1; at++) {
 		step(512, 4, 14);
 		y[at] *= 20;
 		most[at] = y[at];
-		/* at the knee it would: the last that fits is not seen, or the curve falls there */
+		/* at the knee it would move it: the last size that fits looks too slow, or the curve falls there */
 		if (x[at] > 512 / 2.5 && x[at] <= 512) {
 			assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 			assert_non_null(strstr(err.text, "too noisy"));
@@ -131,24 +132,24 @@ static void test_repeats_on_both_levels_at_the_knee_are_refused(void **state)
 	struct cal_knee k;
 	struct err err = { 0, "" };
 	step(512, 4, 14);
-	repeats(500, 4.1, 10.6, 12.1);	/* read as the first that does not fit */
+	repeats(500, 4.1, 10.6, 12.1);	/* looks like the first size that does not fit */
 	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "too noisy: at 512 "));
 	step(512, 4, 14);
-	repeats(500, 4, 4.2, 13);	/* as the last that fits */
+	repeats(500, 4, 4.2, 13);	/* looks like the last size that fits */
 	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "too noisy: at 512 "));
 	step(512, 4, 14);
-	repeats(500, 5, 8, 11);		/* as neither */
+	repeats(500, 5, 8, 11);		/* looks like neither */
 	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "too noisy: at 512 "));
 	step(512, 4, 14);
-	repeats(360, 4, 4.1, 13);	/* as the one below it: the next may be as disturbed, in all repeats */
+	repeats(360, 4, 4.1, 13);	/* the point below: the next one may be disturbed in all repeats */
 	assert_int_equal(knee(&k, 0, &err), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "too noisy: at 362 "));
 	step(512, 4, 14);
-	repeats(500, 4, 4.2, 9);	/* noise, but on the lower level for sure */
-	repeats(700, 7, 14, 30);	/* and this is not on it */
+	repeats(500, 4, 4.2, 9);	/* noisy, but certainly on the lower level */
+	repeats(700, 7, 14, 30);	/* and this one certainly is not */
 	assert_int_equal(knee(&k, 0, NULL), 0);
 	assert_true(k.fits > 500 && k.fits <= 512);
 }
@@ -194,7 +195,8 @@ static void test_a_level_of_one_point_is_refused(void **state)
 	assert_int_equal(knee(&k, 0, NULL), 0);
 }
 
-/* Whatever the load: it adds a level to so many of a hundred repeats, of which there are five a point. */
+/* Under any load a knee is right or refused. A load puts so many of a hundred repeats on the next level; a point has
+ * five repeats. */
 static void test_a_knee_is_right_or_refused(void **state)
 {
 	(void)state;
@@ -228,7 +230,8 @@ static void test_a_knee_is_right_or_refused(void **state)
 			assert_true(k.fits > 500 && k.fits <= 512 && k.fails > 512 && k.fails < 730);
 			found[l]++;
 		}
-	assert_true(found[0] > 1500); /* a share of 0.98^10: two points decide that a repeat of may be on both levels */
+	/* a share of 0.98^10: none of the ten repeats of the two points at the knee may be disturbed */
+	assert_true(found[0] > 1500);
 }
 
 static void test_of_two_steps_the_first_is_found_if_its_upper_level_is_told(void **state)
@@ -315,14 +318,14 @@ static void test_a_level_is_the_median_of_its_points(void **state)
 	step(512, 4, 14);
 	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 512, 0.2, NULL), 0);
 	assert_true(fabs(level - 4) < 1e-9);
-	y[3] = 40;	/* disturbed: what lies behind is nearer to the truth */
+	y[3] = 40;	/* disturbed: the later points are nearer to the truth */
 	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 512, 0.2, NULL), 0);
 	assert_true(fabs(level - 4) < 1e-9);
 	assert_int_equal(cal_fit_level(&level, x, y, N, 0, 2048, 0.2, NULL), ERR_UNSUPPORTED);
 }
 
-/* Chases in a cache of 50 cycles from which others push lines out within 2 ms,
- * memory 450; the lines were used so long before as is linked meanwhile. */
+/* Makes chases in a cache of 50 cycles, from which other programs push lines out within 2 ms; memory takes 450. The
+ * lines are as old as the linking of the chain takes. */
 static void chases(double shape)
 {
 	for (int i = 0; i < N; i++) {
@@ -380,7 +383,7 @@ static void test_what_others_push_out_is_refused_without_points_that_agree(void 
 	struct core_fall others;
 	struct err err = { 0, "" };
 	chases(2);
-	for (int i = 0; i < N; i++)	/* a repeat that found all, one that found nothing */
+	for (int i = 0; i < N; i++)	/* one repeat found all lines, one found none */
 		if (y[i] > 70 && y[i] < 440) {
 			least[i] = 60;
 			most[i] = 450;

@@ -42,7 +42,7 @@ static void test_busy_is_the_length_of_the_union(void **state)
 	uint64_t naive = 0;
 	bool busy[4000] = { false };
 	(void)state;
-	for (uint32_t x = 3, i = 0; i < 500; i++) {	/* begins are up to 40 cycles out of order */
+	for (uint32_t x = 3, i = 0; i < 500; i++) {	/* the begins are out of order by up to 40 cycles */
 		x = x * 1103515245 + 12345;
 		uint32_t begin = i * 6 + (x >> 16) % 40, end = begin + (x >> 24) % 30;
 		for (uint32_t c = begin; c < end; c++)
@@ -85,7 +85,7 @@ static void test_every_event_has_a_tag_or_a_reason_on_every_preset(void **state)
 			double each = e->analytic(&c, &how);
 			assert_non_null(how);
 			assert_true(isnan(each) || !tag || each >= 0);
-			/* what it writes of the change is the change */
+			/* the text of the change gives the same change */
 			for (unsigned try = 0; try < COST_TRIES; try++) {
 				struct core_config changed = c, again = c;
 				char text[256] = "", *save = NULL;
@@ -116,7 +116,7 @@ static void test_prescott_s_mispredict_is_31_cycles(void **state)
 	assert_float_equal(cost_event_find("mispredict")->analytic(&c, &how), 31, 0);
 }
 
-/* A thread of three stretches: a miss of 100 cycles, a mispredict, work. */
+/* Runs a thread of three stretches: a miss of 100 cycles, a mispredict, work. */
 static void run_one(struct cost_run *r)
 {
 	static struct fixture_batch f;

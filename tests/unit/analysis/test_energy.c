@@ -62,7 +62,7 @@ static void test_what_is_no_table_is_refused(void **state)
 	}
 }
 
-/* Half the cache leaks half, and an access takes less by the root of two; none leaks nothing. */
+/* Half the cache leaks half as much, and an access takes less energy by a factor of sqrt(2); no cache leaks nothing. */
 static void test_a_part_takes_by_its_size(void **state)
 {
 	(void)state;

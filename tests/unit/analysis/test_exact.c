@@ -40,7 +40,7 @@ static void finish(uint32_t cycles)
 	exact_destroy(x);
 }
 
-/* An instruction of one uop that goes through the stages in these cycles. */
+/* Adds an instruction of one uop that goes through the stages in these cycles. */
 static struct spmu_record *insn(uint64_t ip, uint64_t is, uint64_t did, uint32_t alloc, uint32_t ready,
 	uint32_t dispatch, uint32_t complete,
 	uint32_t retire)
@@ -85,7 +85,7 @@ static void test_a_stall_is_the_oldest_ones(void **state)
 	(void)state;
 	begin(0);
 	insn(A, 0, 0, 0, 1, 1, 2, 10);		/* the pipeline fills: 9 cycles */
-	/* the stages behind `complete` are 8 for all */
+	/* the stages after `complete` take 8 cycles for all */
 	insn(B, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 0, 1, 2, 202, 210);
 	insn(C, 0, 0, 0, 1, 1, 2, 210);
 	finish(210);
@@ -176,7 +176,7 @@ static void test_halted_cycles_are_nobodys(void **state)
 	exact_batch(x, &f.b);
 	fixture_begin(&f, 1000);
 	insn(B, 0, 0, 3, 3, 3, 4, 4);
-	fixture_end(&f, 0, 10, true);	/* six more behind the last: its stores */
+	fixture_end(&f, 0, 10, true);	/* six more cycles after the last: its stores */
 	exact_batch(x, &f.b);
 	assert_int_equal(exact_cycles(x), 12);
 	gots = 0;
@@ -250,7 +250,7 @@ static void test_the_table_of_instructions_grows_while_cycles_are_charged(void *
 	for (unsigned batch = 0; batch < 20; batch++) {
 		fixture_begin(&f, 0);
 		const uint32_t from = cycle;
-		/* each waited for: it is found first when it is charged */
+		/* every instruction is waited for, so it is first looked up when it is charged */
 		for (unsigned i = 0; i < 500; i++, cycle += 7)
 			insn(0x10000 + 4 * (500 * batch + i), 0, 0, cycle, cycle, cycle, cycle + 5, cycle + 7);
 		fixture_end(&f, from, cycle, false);

@@ -6,7 +6,7 @@
 #include "session_fixture.h"
 
 enum { PART = 64 };
-struct made {			/* a run, a uop a slot */
+struct made {			/* a run: one record for each uop */
 	struct core_config c;
 	struct spmu_record record[2 * PART];
 	uint32_t count;
@@ -25,8 +25,8 @@ static struct made *made(void)
 	return m;
 }
 
-/* A uop that is delivered at `fetch`, waits for register src until
- * `ready`, goes at `dispatch` and is complete at `complete`. */
+/* Adds a uop that is delivered at `fetch`, waits for register src until `ready`, is dispatched at `dispatch` and is
+ * complete at `complete`. */
 static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsigned port, unsigned src, unsigned dst,
 	uint32_t fetch, uint32_t ready,
                                uint32_t dispatch, uint32_t complete)
@@ -47,7 +47,7 @@ static struct core_detail *put(struct made *m, uint64_t is, uint64_t did, unsign
 	return d;
 }
 
-/* Cycles of the graph without the classes. */
+/* Returns the cycles of the graph without the classes. */
 static uint64_t without(const struct made *m, uint32_t classes)
 {
 	struct graph *g;
@@ -69,7 +69,7 @@ static void test_a_chain_is_as_long_as_its_latencies(void **state)
 	(void)state;
 	put(m, 0, 0, 0, 0, 1, 0, 0, 0, 3);
 	put(m, 0, 0, 1, 1, 2, 0, 3, 3, 7);
-	put(m, 0, 0, 2, 0, 3, 0, 0, 0, 2);	/* beside it */
+	put(m, 0, 0, 2, 0, 3, 0, 0, 0, 2);	/* in parallel */
 	put(m, 0, 0, 0, 2, 4, 0, 7, 7, 12);
 	assert_int_equal(without(m, 0), 12);
 	assert_int_equal(without(m, CLASS(PORTS)), 12);
@@ -85,7 +85,7 @@ static void test_a_mispredicted_branch_costs_what_comes_behind_it_later(void **s
 	put(m, SPMU_IS(BRANCH), SPMU_DID(MISPREDICTED), 1, 1, 0, 0, 10, 10, 11);
 	put(m, 0, 0, 2, 0, 2, 16, 16, 16, 20);	/* 11 + the redirection */
 	assert_int_equal(without(m, 0), 20);
-	assert_int_equal(without(m, CLASS(MISPREDICT)), 11);	/* the branch itself is left */
+	assert_int_equal(without(m, CLASS(MISPREDICT)), 11);	/* the branch itself remains */
 	free(m);
 }
 
@@ -163,7 +163,7 @@ static void test_a_load_waits_for_its_store_and_for_lines_on_their_way(void **st
 	free(m);
 }
 
-/* A store of the register src, which is there at `given`, to addr. */
+/* Adds a store to addr of the register src, which is ready at `given`. */
 static void stores(struct made *m, uint32_t number, uint64_t addr, unsigned src, uint32_t given)
 {
 	put(m, SPMU_IS(STORE_ADDR), 0, 1, 0, 0, 0, 0, 0, 1)->store = number;
@@ -181,8 +181,8 @@ static void test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often
 		struct made *m = made();
 		m->c.forward_renamed = limit;
 		m->c.forward_latency = 5;
-		/* a store and the load of it, by the same instruction: seen
-		 * anew, once more, often enough for a limit of 1 */
+		/* A store and a load of its data, by the same instructions: seen for the first time, a second time,
+		 * and a third time, which is often enough for a limit of 1. */
 		for (uint32_t i = 0; i < 3; i++) {
 			stores(m, 7 + i, 0x4000 + 64 * i, 0, 20 * i);
 			const uint32_t loaded = 20 * i + 6, known = i == 2 && limit == 1 ? 20 * i : loaded;
@@ -208,7 +208,7 @@ static void test_a_load_becomes_the_stored_register_when_its_pair_was_seen_often
 	}
 }
 
-/* The next load asks for its line, of L2, at `from`, which is there at `ready`. */
+/* The next load asks for its line at `from`; it comes from L2 at `ready`. */
 static void asks(struct made *m, uint64_t from, uint64_t ready)
 {
 	struct core_fill *f = (struct core_fill *)&m->record[m->count++];
@@ -230,8 +230,8 @@ static void test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_transla
 	asks(m, 1, 42);
 	put(m, SPMU_IS(LOAD), miss, 2, 0, 3, 0, 1, 1, 42);
 	assert_int_equal(without(m, 0), 42);
-	assert_int_equal(without(m, CLASS(DTLB_MISS)), 42);	/* the buffer is not free sooner for that */
-	assert_int_equal(without(m, CLASS(L1_MISS)), 11);	/* nobody takes it */
+	assert_int_equal(without(m, CLASS(DTLB_MISS)), 42);	/* the buffer is not free earlier */
+	assert_int_equal(without(m, CLASS(L1_MISS)), 11);	/* no load takes it */
 	free(m);
 }
 
@@ -269,7 +269,7 @@ static void test_the_critical_path_goes_through_what_came_last(void **state)
 	struct made *m = made();
 	size_t sites;
 	(void)state;
-	put(m, 0, 0, 3, 0, 9, 0, 0, 0, 40);	/* beside it all */
+	put(m, 0, 0, 3, 0, 9, 0, 0, 0, 40);	/* in parallel to all of it */
 	put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT), 0, 0, 1, 0, 0, 0, 30);
 	put(m, 0, 0, 1, 1, 2, 0, 30, 33, 37);	/* three cycles for the port */
 	put(m, 0, 0, 1, 0, 4, 0, 0, 30, 31);
@@ -277,7 +277,7 @@ static void test_the_critical_path_goes_through_what_came_last(void **state)
 	put(m, 0, 0, 0, 0, 3, 43, 43, 43, 50);
 	struct graph *g = of(m);
 	struct path *p = graph_path(g);
-	/* the port is free: the uop before it in the program went there later */
+	/* the port is free: the previous uop in program order is dispatched there later */
 	assert_int_equal(graph_cycles(g, 0), 47);
 	assert_int_equal(path_cycles(p, PATH_L2), 30);
 	assert_int_equal(path_cycles(p, PATH_EXECUTE), 4 + 1 + 7);

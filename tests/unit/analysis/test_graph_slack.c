@@ -10,12 +10,13 @@
 
 enum { MOST = 256, ROB = 12, WIDE = 1000, REDIRECT = 5 };
 struct op { unsigned src[2], dst, takes; bool wrong /* a mispredicted branch */,
-	goes_on /* belongs to the instruction before */; };
+	goes_on /* belongs to the instruction of the uop before */; };
 struct made { struct path_uop uop[MOST]; unsigned n; };
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-/* A machine without ports: allocates and retires `width` a cycle, a uop a slot; a reorder buffer of ROB. */
+/* Runs ops on a machine without ports that allocates and retires `width` uops a cycle and has a reorder buffer of
+ * ROB. */
 static uint64_t run(struct made *m, const struct op *op, unsigned n, unsigned width)
 {
 	uint64_t reg[16] = { 0 }, fetch = 0, alloc = 0, retire = 0, resolved = 0;
@@ -94,7 +95,7 @@ static void test_the_shorter_of_two_operands_has_the_difference(void **state)
 static void test_local_slack_ends_at_the_next_instruction_global_at_the_run_s_end(void **state)
 {
 	(void)state;
-	/* of a chain of two beside one that takes as long as four */
+	/* a chain of two in parallel with an operation that takes as long as four */
 	const struct op op[] = { { .dst = 1, .takes = 20 }, { .dst = 2, .takes = 5 }, { .src = { 2 }, .dst = 3,
 		.takes = 5 }, { .src = { 1, 3 }, .takes = 1 } };
 	expect(op, 4, (const int[]){ 0, 10, 10, 0 }, (const int[]){ 0, 0, 10, 0 });
@@ -113,7 +114,8 @@ static void test_a_mispredicted_branch_has_that_of_what_follows_it(void **state)
 	(void)state;
 	const struct op op[] = { { .dst = 1, .takes = 30 }, { .wrong = true, .takes = 2 }, { .dst = 2, .takes = 3 },
 		{ .src = { 1, 2 }, .takes = 1 } };
-	expect(op, 4, (const int[]){ 0, 20, 20, 0 }, (const int[]){ 0, 0, 20, 0 });	/* 2, 5 to redirect, 3: of 30 */
+	/* 30 less 2, 5 to redirect, 3 */
+	expect(op, 4, (const int[]){ 0, 20, 20, 0 }, (const int[]){ 0, 0, 20, 0 });
 }
 
 static void test_uops_of_an_instruction_count_as_one(void **state)
@@ -124,7 +126,7 @@ static void test_uops_of_an_instruction_count_as_one(void **state)
 	expect(op, 4, (const int[]){ 0, 14, -1, 0 }, (const int[]){ 0, 14, -1, 0 });
 }
 
-/* An instruction made later by its slack, and a cycle more. */
+/* An instruction that is later by its slack does not delay the run; one cycle more does. */
 static void test_slack_is_by_how_much_each_can_be_later_before_the_run_is(void **state)
 {
 	static struct made m, other;
@@ -166,7 +168,7 @@ static void test_a_long_run_is_counted_through_all_windows(void **state)
 	(void)state;
 	run(&m, op, 2, WIDE);
 	for (uint32_t i = 0; i < 50000; i++)
-		for (unsigned k = 0; k < 2; k++) { /* a chain of three cycles each, and something short beside it */
+		for (unsigned k = 0; k < 2; k++) { /* a chain of three cycles each, and something short in parallel */
 			struct path_uop u = m.uop[k];
 			u.slots = 2 * i + k;
 			u.fetch = u.fetch_due = u.fetch_before = u.alloc = u.alloc_last = u.alloc_slot =

@@ -86,7 +86,7 @@ static void test_units_are_checked_and_the_error_names_the_column(void **state)
 	assert_string_equal(wrong("if(CYCLES > INST, 1, 2)"),
 		"column 11: units differ: cycle and instruction, at '> INST, 1, 2)'");
 	assert_string_equal(wrong("1 + CYCLES"), "column 3: units differ: 1 and cycle, at '+ CYCLES'");
-	assert_true(of("max(CYCLES - 0, 0)") == 100);	/* 0 has any unit */
+	assert_true(of("max(CYCLES - 0, 0)") == 100);	/* 0 fits any unit */
 	struct formula *f;
 	char text[128];
 	assert_int_equal(formula_compile(&f, "SLOTS.ANY/CYCLES*INST/CYCLES", resolve, NULL, NULL), 0);
@@ -232,7 +232,7 @@ static void test_what_joins_another_node_counts_with_it_and_no_longer_where_it_i
 	metrics_joined(&m, v, view);
 	for (unsigned k = 0; k < 6; k++)
 		assert_true(fabs(view[k] - want[k]) < 1e-12);
-	/* to say so, R's siblings and those of its parents must be counted */
+	/* this needs the counts of R's siblings and of its parents' siblings */
 	assert_true(metrics_joins(&m, 4) && metrics_joins(&m, 5) && metrics_joins(&m, 2) && metrics_joins(&m, 0));
 	assert_false(metrics_joins(&m, 3));
 	v[4] = (double)NAN;
@@ -267,7 +267,7 @@ static void test_a_field_of_perf_metrics_belongs_to_a_node_above_it(void **state
 		"t:2: a field from 0 to 7, or two as in 1-5, was expected, at '2-9'");
 }
 
-/* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 whatever the counts are. */
+/* Every file of data/metrics parses, and its level 1 is an identity: it sums to 1 for any counts. */
 static void test_the_tables_parse_and_level_1_sums_to_1(void **state)
 {
 	(void)state;
@@ -292,9 +292,9 @@ static void test_the_tables_parse_and_level_1_sums_to_1(void **state)
 				roots++;
 			}
 		assert_int_equal(roots, 4);
-		if (i < 3)	/* the others cannot say all of it */
+		if (i < 3)	/* the other tables' formulas do not cover everything */
 			assert_true(fabs(sum - 1) < 1e-9);
-		/* a precise event to sample is one of the PMU, and has PEBS where :pp is said */
+		/* the event to sample exists on the PMU, and supports PEBS if it has :pp */
 		for (size_t k = 0; k < m.metrics; k++) {
 			if (!m.metric[k].sample)
 				continue;

@@ -47,7 +47,7 @@ static void run_block(uint64_t ip)
 	cycle += slow * BLOCK;
 }
 
-/* A phase: `begin` once, then its loop of two blocks, and what all phases call. */
+/* Runs a phase: its beginning once, then its loop of two blocks, which calls what all phases call. */
 static void run_phase(uint64_t at, unsigned rounds)
 {
 	run_block(at);
@@ -143,7 +143,7 @@ static void test_what_nothing_marks_goes_on_as_before(void **state)
 	assert_int_equal(phases_unmarked(p), 1);
 }
 
-/* A block that both phases execute all along marks neither. */
+/* A block that both phases execute all the time marks neither. */
 static void test_a_marker_is_not_executed_within_another_phase(void **state)
 {
 	(void)state;

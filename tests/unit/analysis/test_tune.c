@@ -20,7 +20,7 @@ static const struct tune_feature feature[FEATURES] = {
 	{ "policy", { "x", "y", "z" }, 3, false, 0, 1 }, { "hopeless", { "on", "off" }, 2, false, 0, 0.001 },
 };
 
-/* Cycles and energy by what each level does, and by pairs that do less, or more, than both. */
+/* What each level changes in cycles and energy, and the pairs of features that together do more or less. */
 struct machine {
 	double cycles[FEATURES][4], energy[FEATURES][4];
 	struct { unsigned a, b; double cycles; } both[3];
@@ -66,11 +66,11 @@ static const struct machine hurts = {	/* a prefetcher hurts, the others help */
 	.energy = { [0] = { 0, -0.05 }, [1] = { 0, 0.01 }, [2] = { 0, -0.001 }, [3] = { 0, -0.03, -0.02, 0.1 },
 	[4] = { 0, -0.012, -0.018 }, [5] = { 0, 0, 0 } },
 };
-static const struct machine overlap = {	/* two that gain the same thing, a third that spoils one of them */
+static const struct machine overlap = {	/* two features gain the same; a third undoes the gain of one */
 	.cycles = { [0] = { 0, -0.10 }, [1] = { 0, -0.09 }, [3] = { 0, 0.1, 0.2, 0.3 }, [5] = { 0, -0.06, -0.07 } },
 	.both = { { 0, 1, 0.11 }, { 0, 5, 0.2 } },
 };
-/* each prefetcher does what the others do: only without all of them is there a gain */
+/* each prefetcher does what the others do, so there is a gain only without all of them */
 static const struct machine hidden = {
 	.cycles = { [0] = { 0, 0.001 }, [1] = { 0, 0 }, [2] = { 0, -0.001 }, [3] = { 0, 0.02, 0.03, 0.2 } },
 	.both = { { 0, 1, -0.15 } },
@@ -81,7 +81,7 @@ static const struct machine small = {	/* sizes that save energy and cost some ti
 	.energy = { [3] = { 0, -0.04, -0.06, -0.07 }, [4] = { 0, -0.02, -0.03 }, [0] = { 0, 0.01 }, [1] = { 0, 0.02 },
 	[2] = { 0, -0.001 } },
 };
-/* one is faster and takes more, so that all that only takes less is too slow by itself */
+/* one feature is faster but takes more energy; those that only take less energy are too slow by themselves */
 static const struct machine quick = {
 	.cycles = { [0] = { 0, -0.04 }, [1] = { 0, 0.05 }, [2] = { 0, 0.01 }, [3] = { 0, 0.001, 0.004, 0.03 },
 	[4] = { 0, 0.0005, 0.02 } },
@@ -148,7 +148,7 @@ static void test_what_is_too_slow_is_never_chosen(void **state)
 	tune_destroy(t);
 }
 
-/* What two gain beyond the product of their gains. */
+/* An interaction is what two features gain beyond the product of their gains. */
 static void test_interactions_are_those_of_the_machine(void **state)
 {
 	(void)state;

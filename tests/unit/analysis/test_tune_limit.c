@@ -24,7 +24,7 @@ struct fixture {
 	struct tune_limits limits;
 };
 
-/* A run of 1,000 cycles, in `pending` of which a load that missed L1D was under way. */
+/* Makes a run of 1,000 cycles; in `pending` of them a load that missed L1D is outstanding. */
 static void run(struct fixture *f, uint32_t pending, uint64_t prefetches)
 {
 	struct cost_measure measure[COST_MEASURES];
@@ -124,7 +124,7 @@ static void test_a_policy_of_a_cache_that_gave_nothing_up_saves_nothing(void **s
 	f.activity.n[ENERGY_COUNT_l2_evicts] = 1;
 	assert_true(limit(&f, &policy, &cycles) > 0.2999);
 	f.activity.n[ENERGY_COUNT_l2_evicts] = 0;
-	f.limits.warmed = true;		/* it may have given up what is missed now */
+	f.limits.warmed = true;		/* it may have evicted lines that miss now */
 	assert_true(limit(&f, &policy, &cycles) > 0.2999);
 	cost_run_destroy(f.run);
 }

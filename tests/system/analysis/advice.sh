@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --software: a program that has a trouble gets the advice against it, at its line and for its
-# function; its mended twin (tests/programs/advice.c) does not. Threads whose data start at equal addresses
-# modulo a way of L1D are found when they share a core.
+# softpmu tune --software: for each rule, tests/programs/advice.c has a bad variant, which gets the rule's advice at the
+# marked line or function, and a good variant, which does not. With --smt, threads whose data start at equal addresses
+# modulo the size of an L1D way are found, too.
 . "$TOP/tests/lib.sh"
 source=$TOP/tests/programs/advice.c
-says() {	# RULE bad|good: the advice of that rule, one JSON object a line
+says() {	# RULE bad|good: writes the advice of the rule to $work/found, one JSON object per line
 	smt=
 	[ "$1" = thread-conflict ] && smt=--smt
 	# shellcheck disable=SC2086
@@ -14,10 +14,10 @@ says() {	# RULE bad|good: the advice of that rule, one JSON object a line
 	grep "^{\"advice\":\"$1\"" "$work/advice" >"$work/found"
 	return 0
 }
-at() {	# RULE: is the first piece where the source is marked?
+at() {	# RULE: true if the first piece of advice is for the place marked in the source
 	line=$(grep -n "/\* AT $1 \*/" "$source" | cut -d: -f1)
 	case $1 in
-	code-alias|code-layout|compile-flags)	# of functions
+	code-alias|code-layout|compile-flags)	# these rules advise about functions
 		function=$(awk -v line="$line" \
 			'NR <= line && /^static.*\(void\)/ { f = $0 } END { sub(/\(void\).*/, "", f); sub(/.* /, "", f);
 				print f }' "$source")
@@ -26,13 +26,14 @@ at() {	# RULE: is the first piece where the source is marked?
 	esac
 }
 for rule in $(sed -n 's/.*\/\* AT \([a-z0-9-]*\) \*\/.*/\1/p' "$source"); do
-	check "$rule: runs" says "$rule" bad || continue
-	check "$rule: found where it is" at "$rule" || { cat "$work/advice"; grep -n "AT $rule" "$source"; }
-	check "$rule: mended, runs" says "$rule" good || continue
-	check "$rule: mended, not found" [ ! -s "$work/found" ] || cat "$work/found"
+	check "$rule: tune runs on the bad variant" says "$rule" bad || continue
+	check "$rule: the advice is at the marked place" \
+		at "$rule" || { cat "$work/advice"; grep -n "AT $rule" "$source"; }
+	check "$rule: tune runs on the good variant" says "$rule" good || continue
+	check "$rule: the good variant gets no such advice" [ ! -s "$work/found" ] || cat "$work/found"
 done
 "$SOFTPMU" tune --software -o "$work/text" -- "$PROGRAMS/advice" random-branch bad >/dev/null 2>&1
-check "the text says where, on what evidence, how much and what to do" \
+check "the text output has place, evidence, gain and remedy" \
 	[ "$(grep -c '^   \(at  \|evidence\|wins\|do  \)' "$work/text")" -ge 4 ]
 "$SOFTPMU" tune --software --least nothing -- true >"$work/out" 2>"$work/err"
 check "a threshold that is no number is refused" [ $? = 2 ]

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu cost --graph: on loops of one kind of costly event each, the dependence graph of the one run says
-# within 10 % what a replay on a machine without such events does; its longest path is as long as the run; a run
-# with details takes the cycles of one without; pairs add up; the critical path is what it must be; what it
-# cannot do is refused by name; and within 5 % what a replay does in which such events take no time and nothing
-# else is changed.
+# softpmu cost --graph, on loops with one kind of costly event each. The dependence graph of one run predicts within
+# 10 % the cycles of a replay on a machine without such events, and within 5 % those of a replay in which only such
+# events take no time (for L1I misses 40 %). The longest path is as long as the run. Recording details does not change
+# the cycles. Pairs of classes add up. The critical path consists of the expected latencies. Unsupported options and
+# cores are refused.
 . "$TOP/tests/lib.sh"
 export TMPDIR="$work"
 
-# Ratio of graph to replay for the class, from the CSV; and the path's length by the run's.
-compare() { # CLASS LEAST_SHARE MOST_OFF_ALONE options and program...
+# Compares, from the CSV, the graph's prediction for the class with both replays, and the path's length with the run's.
+compare() { # CLASS LEAST_SHARE MOST_OFF_ALONE OPTION... PROGRAM...
 	class=$1 share=$2 off=$3; shift 3
 	"$SOFTPMU" cost --graph --only -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" ||
 		{ bad "$class"; cat "$work/err"; return; }
@@ -28,11 +28,11 @@ compare mispredict 0.3 0.05 --start again -- "$PROGRAMS/cost-mispredict"
 compare l1_miss 0.2 0.05 --start again -- "$PROGRAMS/cost-l1"
 compare l2_miss 0.5 0.05 --set memory.page=2M --set prefetch.l2_streamer=0 --start again -- "$PROGRAMS/cost-l2"
 compare l3_miss 0.4 0.05 --start begin --stop end -- "$PROGRAMS/topdown" dram 40
-# Lines of code that a prefetch had asked memory for are waited for in the replay; the graph takes that wait for
-# one of L1I.
+# In the replay, fetch still waits for code lines that a prefetch has requested from memory; the graph attributes that
+# wait to L1I misses.
 compare icache_miss 0.4 0.4 --start begin --stop end -- "$PROGRAMS/topdown" icache 40
 
-# The critical path of a chain of loads that miss L1D is their latency.
+# The critical path of a chain of loads that miss L1D consists of the loads' latency.
 "$SOFTPMU" cost --graph --no-total -x, -o "$work/path" --start again -- "$PROGRAMS/cost-l1" 2>"$work/err" ||
 	{ bad "path"; cat "$work/err"; }
 awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "path" { all += $3;
@@ -45,7 +45,7 @@ awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "path" { all += $3;
 		exit !good
 	}' "$work/path" || failed=1
 
-# What is at places adds up to the whole; no instruction on a chain that the run waits for could be later.
+# The shares of all places add up to the total, and the instructions on the chain that the run waits for have no slack.
 "$SOFTPMU" cost --graph --slack --by instruction --rows 0 --no-total -x, -o "$work/slack" --start again -- \
 	"$PROGRAMS/cost-l1" 2>"$work/err" || { bad "slack"; cat "$work/err"; }
 awk -F, '
@@ -70,14 +70,14 @@ awk -F, '
 		exit wrong
 	}' "$work/slack" || failed=1
 
-# Details change no cycle, and pairs are what they are called.
+# Recording details does not change the cycles. The interaction of each pair has the sign that its name says.
 "$SOFTPMU" trace -q -o "$work/stream" -- sort "$TOP/src/analysis/graph/graph.c" >/dev/null 2>"$work/err" || bad "trace"
 plain=$("$SOFTPMU" stat -x, --no-wrong-path -e cycles --replay "$work/stream" 2>&1 |
 	awk -F, '/cycles/ { print $1; exit }')
 "$SOFTPMU" cost --graph --pairs --no-total -x, -o "$work/pairs" --replay "$work/stream" 2>"$work/err" ||
 	{ bad "pairs"; cat "$work/err"; }
 with=$(awk -F, '$1 == "graph" && $2 == "all" { print $3 }' "$work/pairs")
-[ -n "$plain" ] && [ "$plain" = "$with" ] && ok "details change no cycle: $with" ||
+[ -n "$plain" ] && [ "$plain" = "$with" ] && ok "recording details does not change the cycles: $with" ||
 	bad "cycles: '$plain' without details, '$with' with them"
 awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 }
 	$1 == "graph" { alone[$2] = $3 }
@@ -88,7 +88,7 @@ awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 }
 	END { if (n < 1) { print "FAILED pairs: none"; wrong = 1 } else if (!wrong) print "ok pairs: " n;
 		exit wrong }' "$work/pairs" || failed=1
 "$SOFTPMU" cost --graph --pairs --no-total -x, -o "$work/again" --replay "$work/stream" 2>"$work/err" || bad "again"
-cmp -s "$work/pairs" "$work/again" && ok "the same twice" || bad "twice differs"
+cmp -s "$work/pairs" "$work/again" && ok "two replays print the same" || bad "two replays differ"
 
 refuse_graph() {	# PATTERN OPTION...
 	pattern=$1; shift
@@ -98,5 +98,6 @@ refuse_graph "older cores" --core prescott -- true
 refuse_graph "older cores" --core pentium -- true
 refuse_graph "hardware threads" --smt -- true
 if "$SOFTPMU" cost --slack -- true >"$work/out" 2>"$work/err"; then bad "--slack without --graph"
-else same "refused, one line" "$(grep -c "needs --graph" "$work/err")/$(grep -c . "$work/err")" 1/1; fi
+else same "--slack without --graph is refused in one line" \
+	"$(grep -c "needs --graph" "$work/err")/$(grep -c . "$work/err")" 1/1; fi
 exit $failed

@@ -1,18 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu cost: the loops of known cost have it by each method on the machine of US 2005/0273310; the
-# decomposition sums to the cycles that stat counts on the same stream, and events are as many as its events; a
-# stall that improves the schedule costs less than nothing; the same twice, live and replayed; what makes no
-# sense is refused.
+# softpmu cost: each method measures the known costs of test loops on the machine of US 2005/0273310. The decomposition
+# adds up to the cycles that stat counts on the same stream, and the events are as many as stat's. A stall that improves
+# the schedule has a negative cost. Live runs and replays print the same. Refusals.
 . "$TOP/tests/lib.sh"
 export TMPDIR="$work"
 field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
 
-# The machine of the patent's tables: see docs/measured/cost.md.
+# The machine of the tables in the patent: see docs/measured/cost.md.
 machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22"
 machine="$machine --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
 large="--set memory.page=2M --set prefetch.l2_streamer=0"
-cost() { # NAME program options...: CSV into NAME
+cost() { # NAME PROGRAM OPTION...: writes the CSV to $work/NAME
 	name=$1 program=$2; shift 2
 	"$SOFTPMU" cost -x, -o "$work/$name" "$@" -- "$program" >"$work/out" 2>"$work/err" ||
 		{ bad "$name"; cat "$work/err"; }
@@ -23,24 +22,24 @@ cost mispredict "$PROGRAMS/cost-mispredict" $machine -e mispredict --histogram
 cost l1 "$PROGRAMS/cost-l1" $machine -e l1_miss
 cost l2 "$PROGRAMS/cost-l2" $machine $large -e l2_miss
 }
-near "mispredict, analytic" "$(field "$work/mispredict" mispredict 3)" 31 31
-near "mispredict, median pushout" "$(field "$work/mispredict" mispredict 7)" 30 49
-near "mispredict, total time" "$(field "$work/mispredict" mispredict 9)" 30 40
+near "the analytic cost of a mispredict" "$(field "$work/mispredict" mispredict 3)" 31 31
+near "the median pushout of a mispredict" "$(field "$work/mispredict" mispredict 7)" 30 49
+near "the cost of a mispredict by total time" "$(field "$work/mispredict" mispredict 9)" 30 40
 modes=$(awk -F, '$1 == "histogram" { n[$3] = $4; all += $4 } END { for (v = 26; v < 50; v++) m += n[v] >= 0.05 * all &&
 	n[v] > n[v - 1] + 0; print m }' "$work/mispredict")
-near "mispredict, modes of the pushouts" "$modes" 3 12
-for m in 3 9; do near "L1 miss, column $m" "$(field "$work/l1" l1_miss $m)" 17.9 18.1; done
-near "L1 miss, median pushout" "$(field "$work/l1" l1_miss 7)" 18 22
-near "L2 miss, analytic" "$(field "$work/l2" l2_miss 3)" 305.9 306.1
-near "L2 miss, total time" "$(field "$work/l2" l2_miss 9)" 303 312
+near "the number of modes of the pushouts of mispredicts" "$modes" 3 12
+for m in 3 9; do near "the cost of an L1 miss in column $m" "$(field "$work/l1" l1_miss $m)" 17.9 18.1; done
+near "the median pushout of an L1 miss" "$(field "$work/l1" l1_miss 7)" 18 22
+near "the analytic cost of an L2 miss" "$(field "$work/l2" l2_miss 3)" 305.9 306.1
+near "the cost of an L2 miss by total time" "$(field "$work/l2" l2_miss 9)" 303 312
 
-# A load that crosses a line delays a multiplication that nobody waits for past the moment at which the chain
-# wants the multiplier.
+# A load that crosses a cache line delays a multiplication outside the critical chain, so that the chain's own
+# multiplication gets the multiplier first.
 cost stall "$PROGRAMS/cost-stall" --core golden-cove --set l1d.split_penalty=7 -e split
-near "a stall that improves the schedule" "$(field "$work/stall" split 9)" -0.5 -0.2
-near "its pushout" "$(field "$work/stall" split 5)" 0 50
+near "the cost of a stall that improves the schedule is negative" "$(field "$work/stall" split 9)" -0.5 -0.2
+near "the pushout of that stall is not negative" "$(field "$work/stall" split 5)" 0 50
 
-# Real programs: the decomposition is the CPI; events are those that the PMU counts.
+# Real programs: the decomposition adds up to the CPI, and the events are those that the PMU counts.
 head -c 60000 "$SOFTPMU" >"$work/data"
 real() { # NAME command...
 	name=$1; shift
@@ -74,7 +73,7 @@ real sort sort "$work/data"
 real sed sed -n '/main/p' "$work/data"
 real sha256sum sha256sum "$work/data"
 
-# A replay counts what the run itself counted, on a machine that is changed to what it was.
+# A replay with a change that sets a field to the value it has counts the events and cycles of the run.
 tags="mispredict btb_miss l2_hit l3_miss stlb_miss icache_miss"
 tags="$tags stall_sb split no_forward prefetch write_back clear lock divide access"
 set --
@@ -92,7 +91,7 @@ awk -v cycles="$(awk -F, '$3 == "cycles:u" || $3 == "cycles" { print $1 }' "$wor
 		wrong = 1 } else if (!wrong) print "ok replays count as the run did: " NR " tags"
 		exit wrong }' "$work/counts" || failed=1
 
-# Pairs: what both save, less what each saves, is the interaction, and its sign says what it is.
+# Pairs: the interaction is what both save together less what each saves alone; its sign says which kind it is.
 "$SOFTPMU" cost -x, -o "$work/pairs" --pairs -e mispredict,l1_miss,l3_miss --replay "$work/sort.stream" 2>"$work/err" ||
 	{ bad "pairs"; cat "$work/err"; }
 awk -F, '$1 == "cpi" { cycles += $3 }
@@ -106,22 +105,23 @@ awk -F, '$1 == "cpi" { cycles += $3 }
 		if (n < 1) { print "FAILED pairs: none"; wrong = 1 }
 		if (!wrong) print "ok pairs: " n
 		exit wrong }' "$work/pairs" || failed=1
-# A full store buffer stops allocation: there it pushes out by as much as it lasts.
+# A full store buffer stops allocation, so at allocation its pushout is its duration.
 "$SOFTPMU" cost -x, -o "$work/at" --core skylake --no-total -e store_buffer --at alloc --start begin --stop end -- \
 	"$PROGRAMS/topdown" store 100 2>"$work/err" || { bad "--at"; cat "$work/err"; }
-near "store buffer at allocation, pushout by duration" "$(awk -F, '$1 == "store_buffer" { print $5 / $4 }' \
+near "store buffer: pushout at allocation over duration" "$(awk -F, '$1 == "store_buffer" { print $5 / $4 }' \
 	"$work/at")" 0.9 1.1
 
-# Live, replayed, twice: the same; by function too; and the stream is gone.
+# A live run and two replays print the same, also by function; the live run removes its temporary stream.
 cost live "$PROGRAMS/cost-l1" --core skylake -e all --by function --histogram
 "$SOFTPMU" trace -q -o "$work/l1.stream" -- "$PROGRAMS/cost-l1" 2>"$work/err" || bad "trace"
 for n in 1 2; do "$SOFTPMU" cost -x, -o "$work/replay$n" --core skylake -e all --by function \
 	--histogram --replay "$work/l1.stream" 2>"$work/err" || bad "replay"; done
-cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" && ok "live and replayed, the same" ||
+cmp -s "$work/replay1" "$work/replay2" && cmp -s "$work/live" "$work/replay1" &&
+	ok "a live run and two replays print the same" ||
 	{ bad "live and replayed differ"; diff "$work/live" "$work/replay1" | head -n 5; }
-ls "$work" | grep -q softpmu-cost && bad "the stream is still there" || ok "the stream is removed"
+ls "$work" | grep -q softpmu-cost && bad "the temporary stream is left behind" || ok "the temporary stream is removed"
 
-# Bars for the terminal are as long as the numbers in front of them say.
+# --bars: the length of each bar is in proportion to the number before it.
 "$SOFTPMU" cost --bars -o "$work/bars" --core skylake --no-total -e l1_miss --replay "$work/l1.stream" 2>"$work/err" ||
 	bad "--bars"
 sed -n '/side by side/,/Decomposition/p' "$work/bars" | sed -n 's/.* \([0-9.]*\) \(##*\)$/\1 \2/p' >"$work/bar"
@@ -129,16 +129,18 @@ awk '{ n = length($2); wrong += n > 50 || (n == 50 && $1 + 0 <= 0); value[NR] = 
 	most = $1 > most ? $1 + 0 : most }
 	END { for (i = 1; i <= NR; i++) wrong += (bar[i] - 50 * value[i] / most) ^ 2 > 2.25; exit !(NR == 3 &&
 		most > 0 && !wrong) }' "$work/bar" &&
-	ok "bars: $(wc -l <"$work/bar")" || { bad "bars"; cat "$work/bars"; }
+	ok "the $(wc -l <"$work/bar") bars are in proportion to their numbers" || { bad "bars"; cat "$work/bars"; }
 
-# The tag of an event is the event; --by finds the function; SVG and JSON are made.
+# The tag expression of an event counts as the event does; --by function finds the function; SVG and JSON output.
 "$SOFTPMU" cost -j -o "$work/json" --core skylake --no-total -e l1_miss --tag 'l1d_miss & l2_hit' --by function \
 	--svg "$work/svg" --replay "$work/l1.stream" 2>"$work/err" || bad "json"
 two=$(grep -v '"place"' "$work/json" | sed -n 's/.*"event": .*"count": \([0-9]*\).*/\1/p' | uniq | wc -l)
 [ "$two" = 1 ] && ok "a tag counts as the event does" || { bad "a tag and its event"; cat "$work/json"; }
-grep -q '"place": "again \[cost-l1\]"' "$work/json" && ok "by function" || bad "by function: $(grep place "$work/json")"
-grep -q '</svg>' "$work/svg" && grep -q l1_miss "$work/svg" && ok "svg" || bad "svg"
-if command -v jq >/dev/null 2>&1; then jq -e . "$work/json" >/dev/null && ok "json is JSON" || bad "json is no JSON"; fi
+grep -q '"place": "again \[cost-l1\]"' "$work/json" && ok "--by function names the function" ||
+	bad "by function: $(grep place "$work/json")"
+grep -q '</svg>' "$work/svg" && grep -q l1_miss "$work/svg" && ok "--svg writes a chart with the event" || bad "svg"
+if command -v jq >/dev/null 2>&1; then jq -e . "$work/json" >/dev/null && ok "-j prints valid JSON" ||
+	bad "-j prints invalid JSON"; fi
 
 refuse_cost() {	# PATTERN OPTION...
 	pattern=$1; shift

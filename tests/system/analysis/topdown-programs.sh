@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu topdown on real programs (bzip2, xz, sqlite3, python3; short inputs, `make topdown` takes those of the
-# bench): on every preset with all of the tree level 1 sums to 100 %, by formula and exactly, no share is
-# negative, and each node that has a formula stands beside its exact share. Every formula's value is what
-# python3 makes of the same formula and of stat's counts of the same stream.
+# softpmu topdown on real programs (bzip2, xz, sqlite3, python3) with short inputs; `make topdown` uses those of the
+# benchmarks. On each preset with a full tree, level 1 adds up to 100 %, by formula and exactly, no share is negative,
+# and each node has its formula's value, and up to level 3 its exact share and the difference. The value of every
+# formula is the one that python3 computes from stat's counts of the same stream.
 . "$TOP/tests/lib.sh"
 programs=
 export LC_ALL=C PYTHONHASHSEED=0 SOFTPMU TOP
@@ -40,7 +40,8 @@ for core in skylake ivy-bridge golden-cove; do
 				print "FAILED " what ": no exact share or another difference: " $0; wrong = 1 }
 			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) {
 				print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
-				exit wrong }' "$work/csv" && ok "$core $p" || failed=1
+				exit wrong }' "$work/csv" &&
+					ok "$core $p: level 1 adds up to 100 %, no share is negative" || failed=1
 	done
 done
 
@@ -92,7 +93,7 @@ set -- $programs
 if command -v python3 >/dev/null; then
 	for core in skylake ivy-bridge golden-cove; do
 		python3 "$work/evaluate.py" $core "$work/$1" >"$work/out" &&
-			ok "$core: $(cat "$work/out") as python3 evaluates them on stat's counts" ||
+			ok "$core: $(cat "$work/out") have the values that python3 computes from stat's counts" ||
 			{ bad "$core: formulas"; cat "$work/out"; }
 	done
 fi

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --software --build: the build with fewer cycles is chosen; what prints something else, fails, or
-# is not built is out; BOLT and AutoFDO take the branch stacks of the best build where they are installed; what
-# makes no sense is refused.
+# softpmu tune --software --build: the build with the fewest cycles is chosen. Builds that print something else, fail,
+# or cannot be built are excluded. If BOLT and AutoFDO are installed, they use the branch stacks of the best build.
+# Refusals.
 . "$TOP/tests/lib.sh"
 cat >prog.c <<'EOF'
 #include <stdio.h>
@@ -29,14 +29,15 @@ int main(int argc, char **argv)
 EOF
 tune() { "$SOFTPMU" tune --software "$@" >"$work/out" 2>"$work/err"; }
 field() { sed -n "s/^{\"build\":\"$1\",.*\"$2\":\"*\([^,\"}]*\).*/\1/p" "$work/table"; }	# BUILD KEY
-check "builds" tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' \
+check "tune --build compares the builds" \
+	tune --build 'gcc {flags} -o {out} prog.c' --flags -O0 --flags -O2 --flags '-O2 -DWRONG' \
 	--flags '-O2 -DFAILS' --flags '-O2 -no-such-flag' \
 	--bolt --no-native --dir builds -j -o table -- ./prog 60000 || cat err
 cat table
-check "what is optimised takes fewer cycles" awk -v g="$(field -O2 gain)" 'BEGIN { exit !(g > 0.05) }'
-check "a build that prints something else is out" [ "$(field '-O2 -DWRONG' out)" = "prints something else" ]
-check "a build that fails is out" [ "$(field '-O2 -DFAILS' out)" = "the program failed" ]
-check "a command that fails is out" [ "$(field '-O2 -no-such-flag' out | cut -c1-13)" = "was not built" ]
+check "the optimised build takes fewer cycles" awk -v g="$(field -O2 gain)" 'BEGIN { exit !(g > 0.05) }'
+check "a build that prints something else is excluded" [ "$(field '-O2 -DWRONG' out)" = "prints something else" ]
+check "a build whose program fails is excluded" [ "$(field '-O2 -DFAILS' out)" = "the program failed" ]
+check "a build whose command fails is excluded" [ "$(field '-O2 -no-such-flag' out | cut -c1-13)" = "was not built" ]
 check "the program's output is not mixed with the table" [ ! -s out ]
 bolt=$(field '-O2 + BOLT' cycles)
 case $(field '-O2 + BOLT' out) in
@@ -47,6 +48,7 @@ refused() { tune "$@"; [ $? = 2 ]; }
 check "a template without {out} is refused" refused --build 'gcc {flags} prog.c' -- ./prog 1
 check "--bolt without --build is refused" refused --bolt -- ./prog 1
 check "--build with --replay is refused" refused --build 'gcc {flags} -o {out} prog.c' --replay stream
-check "a first build that is none ends it" [ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" \
+check "a first build that fails ends the comparison" \
+	[ "$(tune --build 'false {flags} {out}' --dir builds -- ./prog 1; echo $?)" \
 	= 1 ]
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune --native and run --native: what is found, that a setting which surely gains is found, kept and
-# applied again, and that the machine is put back whoever is killed. The machine's registers are files here; the
-# program under test takes its time, or fails, by what is set, so that no host's noise decides anything.
+# softpmu tune --native and run --native: the settings of the machine are listed; a setting that certainly gains is
+# found, kept and applied again; the machine is restored whichever process is killed. The machine's registers are files
+# here, and the settings decide how long the program runs or whether it fails, so noise of the host does not matter.
 . "$TOP/tests/lib.sh"
 export SOFTPMU_STORE="$work/store" SOFTPMU_NATIVE_ROOT="$work/root"
 unset GLIBC_TUNABLES
@@ -22,24 +22,24 @@ reset
 usual=$(machine)
 is() { [ "$(machine)" = "$1" ]; }
 
-# What there is, and why the rest is not.
+# The settings that the machine has, and why it lacks others.
 "$SOFTPMU" tune --native --list -- sh >list 2>err
-check "registers, caches and tunables are found" grep \
+check "--list has registers, caches and tunables" grep \
 	-q 'prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off prefetch.l1d_ip=off' list
-check "the machine's and the process's are told apart" sh \
+check "--list distinguishes settings of the machine and of the process" sh \
 	-c "grep -q '^ *machine  *l3.ways=half' list && grep -q '^ *process  *glibc.malloc.arena_max=1' list"
-check "what is not there has its reason" grep -q 'numa: memory is all in one node' list
+check "--list says why a setting is not available" grep -q 'numa: memory is all in one node' list
 "$SOFTPMU" tune --native --list -j -- sh >list.json 2>>err
-check "the list in JSON" python3 -c '
+check "--list -j has settings and missing knobs" python3 -c '
 import json; d = json.load(open("list.json"))
 assert any(s["set"] == ["l3.ways=half"] and s["of"] == "machine" for s in d["settings"]) and \
     any(a["knob"] == "numa" for a in d["absent"])'
 rm root/dev/cpu/1/msr
 "$SOFTPMU" tune --native --list -- sh >list 2>>err
-check "one processor without the register: no such knob" grep -q 'prefetch.*: .*/dev/cpu/1/msr: No such file' list
+check "a register that one processor lacks is not available" grep -q 'prefetch.*: .*/dev/cpu/1/msr: No such file' list
 reset
 
-# A program that one setting makes fast, another makes fail, and that shows what it runs with.
+# A program that one setting makes fast and another makes fail, and that prints its settings.
 cat >program <<'END'
 #!/bin/sh
 case $GLIBC_TUNABLES in
@@ -53,56 +53,56 @@ END
 chmod +x program
 "$SOFTPMU" tune --native --only glibc.malloc.tcache --blocks 10 -- ./program >tune 2>err || cat err
 check "a setting that gains is found" grep -q ' gain  *glibc.malloc.tcache_count=127$' tune
-check "one that the program fails under is out" grep \
+check "a setting that makes the program fail is excluded" grep \
 	-q 'failed  *glibc.malloc.tcache_count=0: exit status 3 instead of exit status 0' tune
-check "it is confirmed on fresh runs" grep -q 'fresh runs: .* in 10 blocks, p 0.00.*: confirmed' tune
-check "it is kept" sh -c '"$SOFTPMU" tune list | grep -q "native .*program: glibc.malloc.tcache_count=127"'
+check "the gain is confirmed by fresh runs" grep -q 'fresh runs: .* in 10 blocks, p 0.00.*: confirmed' tune
+check "the setting is kept" sh -c '"$SOFTPMU" tune list | grep -q "native .*program: glibc.malloc.tcache_count=127"'
 "$SOFTPMU" run --native -- ./program >out 2>err
-check "and applied" [ "$(cat out)" = glibc.malloc.tcache_count=127 ]
-check "and said" grep -q 'program runs with glibc.malloc.tcache_count=127 (cpu time -' err
+check "run --native applies the kept setting" [ "$(cat out)" = glibc.malloc.tcache_count=127 ]
+check "run --native names the setting" grep -q 'program runs with glibc.malloc.tcache_count=127 (cpu time -' err
 sed 's/tcache_count=127/arena_max=1/; s/=0\*/=7*/' program >other; chmod +x other
 "$SOFTPMU" run --native -- ./other >out 2>err
-check "another program runs as it is" sh \
+check "another program runs without the setting" sh \
 	-c 'grep -q nothing out && grep -q "no settings of this machine are kept for ./other" err'
 "$SOFTPMU" tune --native --only glibc.malloc.arena --blocks 10 -- ./other >tune 2>err || cat err
 for p in program other program; do "$SOFTPMU" run --native -q -- ./$p; done >out 2>err
-check "A, B, A: each its own" \
+check "A, B, A: each run has its own setting" \
 	[ "$(tr '\n' ' ' <out)" \
 	= 'glibc.malloc.tcache_count=127 glibc.malloc.arena_max=1 glibc.malloc.tcache_count=127 ' ]
-check "-q says nothing" [ ! -s err ]
+check "-q prints nothing" [ ! -s err ]
 "$SOFTPMU" tune --native --null --only glibc.malloc.tcache --blocks 10 -j -- ./other >null.json 2>err
 check "--null sets nothing and keeps nothing" python3 -c '
 import json; d = json.load(open("null.json"))
 assert d["null"] and len(d["settings"]) == 2 and all(s["verdict"] != "failed" and abs(s["cpu"]["saved"]) \
     < 0.9 for s in d["settings"])'
-check "the profile is what it was" [ "$("$SOFTPMU" run --native -q -- ./other)" = glibc.malloc.arena_max=1 ]
+check "--null leaves the profile unchanged" [ "$("$SOFTPMU" run --native -q -- ./other)" = glibc.malloc.arena_max=1 ]
 
-# The machine is put back when the program ends, and its status is ours.
+# The machine is restored when the program ends, and the exit status is the program's.
 "$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- \
 	sh -c 'od -An -tu1 -j420 -N1 root/dev/cpu/1/msr; cat root/sys/fs/resctrl/schemata
 		grep -l . root/sys/fs/resctrl/softpmu.*/tasks; exit 7' >out 2>err
-check "exit status" [ $? = 7 ]
-check "it ran with what was asked for" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' |
+check "the exit status is the program's" [ $? = 7 ]
+check "the program runs with the requested settings" [ "$(tr -d ' ' <out | sed 's/softpmu[.].*/GROUP/' |
 	tr '\n' ' ')" = '34 L3:0=f root/sys/fs/resctrl/GROUP ' ]
-check "all is as it was" is "$usual"
+check "the machine is restored when the program ends" is "$usual"
 
-start() { # the program's pid in `pid`, once the machine is set
+start() { # WHAT: starts a program with settings; its PID is in $pid, softpmu's in $own
 	"$SOFTPMU" run --native --setting prefetch.l2_adjacent=off --setting l3.ways=half -- sh \
 		-c 'echo $$ >pid; exec sleep 100' 2>err & own=$!
 	wait_until test -s pid
 	pid=$(cat pid); rm pid
-	check "set while $1" is "34 34 L3:0=f"
+	check "the machine is set while $1" is "34 34 L3:0=f"
 }
 start "a program runs that gets a signal"
 kill -TERM $own
 wait $own
 check "the signal is passed on" [ $? = 143 ]
-check "all is as it was after a signal" is "$usual"
+check "the machine is restored after a signal" is "$usual"
 
 start "softpmu is killed"
 kill -KILL $own
 wait $own 2>/dev/null
-check "the guard puts it back" wait_until is "$usual"
+check "the guard restores the machine" wait_until is "$usual"
 check "the program runs on" kill -0 "$pid"
 kill -KILL "$pid"
 
@@ -114,29 +114,30 @@ done
 kill -KILL $own
 wait $own 2>/dev/null
 wait_until gone $own
-check "nobody puts it back" is "34 34 L3:0=f"
+check "the machine keeps the settings" is "34 34 L3:0=f"
 kill -KILL "$pid"
 "$SOFTPMU" run --native -- true >out 2>err
-check "the next start does" is "$usual"
-check "and says so" grep -q 'put back 4 values of the machine' err
+check "the next start of softpmu restores the machine" is "$usual"
+check "the next start says what it restored" grep -q 'put back 4 values of the machine' err
 
-# A search that is ended puts the machine back too.
+# A search that a signal ends restores the machine, too.
 "$SOFTPMU" tune --native --only l3 -- sleep 1 >out 2>err & own=$!
 divided() { test -d root/sys/fs/resctrl/softpmu.*; }
 wait_until divided
 kill -TERM $own
 wait $own
-check "a search that is ended" [ $? = 143 ]
-check "has put the machine back" is "$usual"
-check "and says why" grep -q interrupted err
+check "a search ends with the signal's status" [ $? = 143 ]
+check "an ended search has restored the machine" is "$usual"
+check "an ended search says that it was interrupted" grep -q interrupted err
 
-refuse "no program" "no program given" "$SOFTPMU" tune --native
-refuse "an option that is none" "nearest: --process" "$SOFTPMU" tune --native --proces -- true
-refuse "a measure that is none" "not cpu or wall" "$SOFTPMU" tune --native --measure x -- true
-refuse "a program that is none" "no-such" "$SOFTPMU" tune --native -- ./no-such
-refuse "a program that is killed" "ends by signal 9" "$SOFTPMU" tune --native -- sh -c 'kill -9 $$'
-refuse "a knob that is none" "no knob 'x'" "$SOFTPMU" run --native --setting x=1 -- true
-refuse "a value that is none" "thp has values off" "$SOFTPMU" run --native --setting thp=1 -- true
-refuse "a setting that the machine refuses" "cpu=8191" "$SOFTPMU" run --native -q --setting cpu=8191 -- true
-refuse "no such setting here" "no such setting on this machine" "$SOFTPMU" tune --native --only nonsense -- true
+refuse "a command without a program" "no program given" "$SOFTPMU" tune --native
+refuse "an unknown option" "nearest: --process" "$SOFTPMU" tune --native --proces -- true
+refuse "an unknown measure" "not cpu or wall" "$SOFTPMU" tune --native --measure x -- true
+refuse "a program that does not exist" "no-such" "$SOFTPMU" tune --native -- ./no-such
+refuse "a program that a signal kills" "ends by signal 9" "$SOFTPMU" tune --native -- sh -c 'kill -9 $$'
+refuse "an unknown knob" "no knob 'x'" "$SOFTPMU" run --native --setting x=1 -- true
+refuse "an unknown value" "thp has values off" "$SOFTPMU" run --native --setting thp=1 -- true
+refuse "a setting that the machine rejects" "cpu=8191" "$SOFTPMU" run --native -q --setting cpu=8191 -- true
+refuse "a setting that this machine does not have" \
+	"no such setting on this machine" "$SOFTPMU" tune --native --only nonsense -- true
 exit $failed

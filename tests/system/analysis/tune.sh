@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# softpmu tune: the prefetcher that hurts one program is switched off, and left on for another that it helps; a
-# third needs a small cache only, by its energy; the search chooses what trying everything chooses, in a fifth
-# of the runs, for four programs; as many replays at a time as there may be, the same output; an interrupted
-# search goes on; features that cannot gain are never run and named; what makes no sense is refused.
+# softpmu tune: a prefetcher that hurts one program is switched off, and stays on for another that it helps; for a third
+# program a small cache is best by energy. For four programs the search chooses what an exhaustive search chooses, in at
+# most a fifth of the runs. The number of parallel replays does not change the output. An interrupted search can be
+# continued. Features that cannot gain are not run, and they are listed. Refusals.
 . "$TOP/tests/lib.sh"
 SOFTPMU_STORE=$work/store TMPDIR=$work
 export SOFTPMU_STORE TMPDIR
 tune=$PROGRAMS/tune
-# FILE NAME: of the last line that has it
+# field FILE NAME: prints the value in the last line that has it
 field() { sed -n "s/.*\"$2\": \"\{0,1\}\([^\",}]*\(,[a-z0-9_.]*=[^\",}]*\)*\)[\",}].*/\1/p" "$1" | tail -n 1; }
-search() { # NAME program... -- options...: JSON into NAME.json
+search() { # NAME PROGRAM... -- OPTION...: writes the JSON to NAME.json
 	to=$1 program=
 	shift
 	while [ "$1" != -- ]; do program="$program $1"; shift; done
@@ -21,59 +21,61 @@ search() { # NAME program... -- options...: JSON into NAME.json
 }
 features=prefetch.l2_streamer,prefetch.l2_adjacent,prefetch.l1d_ip,l3.size
 
-# Pruned beside exhaustive: the same choice in at most a fifth of the runs.
-beside() { # NAME WANTED program... -- options...
+# The pruned search makes the same choice as the exhaustive one in at most a fifth of the runs.
+beside() { # NAME EXPECTED PROGRAM... -- OPTION...
 	name=$1 wanted=$2
 	shift 2
-	check "$name: searched" search "$name" "$@" --state "$name.state" --profile="$name" || return
+	check "$name: the search runs" search "$name" "$@" --state "$name.state" --profile="$name" || return
 	runs=$(($(field "$name.json" ran) + $(field "$name.json" known)))
 	choice=$(field "$name.json" choice)
-	check "$name: chooses '$choice'" [ "$choice" = "$wanted" ]
-	check "$name: all configurations" search "$name-all" "$@" --state "$name.state" --exhaustive 48 --no-profile ||
+	check "$name: the search chooses '$choice'" [ "$choice" = "$wanted" ]
+	check "$name: the exhaustive search runs" \
+		search "$name-all" "$@" --state "$name.state" --exhaustive 48 --no-profile ||
 		return
 	all=$(($(field "$name-all.json" ran) + $(field "$name-all.json" known)))
-	check "$name: all 48 were tried ($all)" [ "$all" = 48 ]
-	check "$name: the best of all is the choice" [ "$(field "$name-all.json" choice)" = "$choice" ]
-	check "$name: in at most a fifth of the runs ($runs)" [ $((5 * runs)) -le 48 ]
+	check "$name: the exhaustive search tries all 48 configurations ($all)" [ "$all" = 48 ]
+	check "$name: the exhaustive search makes the same choice" [ "$(field "$name-all.json" choice)" = "$choice" ]
+	check "$name: the search takes at most a fifth of the runs ($runs)" [ $((5 * runs)) -le 48 ]
 }
 beside hurts prefetch.l2_adjacent=off hurts 2 -- --objective cycles
 beside helps "" helps 1 -- --objective cycles
 beside small l3.size=off small 60 -- --objective energy
 beside branches l3.size=off branches 20 -- --objective edp
 
-# Kept, and applied again with the figures promised: one program, another, the first again.
-promised() { # NAME program...
+# The choices are kept and applied again, with the promised cycles: to one program, another, and the first again.
+promised() { # NAME PROGRAM...
 	name=$1
 	shift
 	"$SOFTPMU" stat --core skylake --profile="$name" --start measured --stop finished -e cycles -x, -o now -- \
 		"$tune" "$@" 2>said
-	check "$name: its profile is applied, and said so" grep -q "profile of tune for skylake, $name applied" said
-	check "$name: $(field "$name.json" cycles) cycles, as promised" \
+	check "$name: stat applies the profile and says so" grep -q "profile of tune for skylake, $name applied" said
+	check "$name: the run has the promised $(field "$name.json" cycles) cycles" \
 		[ "$(cut -d, -f1 now)" = "$(field "$name.json" cycles)" ]
 }
 promised hurts hurts 2
 promised small small 60
 promised hurts hurts 2
 
-# What cannot gain is not run, and named: prefetchers where next to nothing misses, a size where only time counts.
+# Features that cannot gain are not run but listed: prefetchers if almost nothing misses, cache sizes if only time
+# counts.
 for f in prefetch.l2_streamer prefetch.l2_adjacent prefetch.l1d_ip; do
-	check "small: $f never ran" grep -q "\"feature\": \"$f\".*\"run\": false" small.json
+	check "small: $f is listed as not run" grep -q "\"feature\": \"$f\".*\"run\": false" small.json
 done
-check "hurts: a smaller cache saves no time" grep -q '"feature": "l3.size".*"run": false' hurts.json
-check "hurts: its prefetcher ran" grep -q '"feature": "prefetch.l2_adjacent".*"run": true' hurts.json
+check "hurts: l3.size is listed as not run" grep -q '"feature": "l3.size".*"run": false' hurts.json
+check "hurts: prefetch.l2_adjacent is run" grep -q '"feature": "prefetch.l2_adjacent".*"run": true' hurts.json
 "$SOFTPMU" tune --core skylake --start measured --stop finished --features l3.size --state text.state -o text -- \
 	"$tune" small 20
-check "the table names what never ran" grep -q 'Not run.*l3\.size' text
+check "the table lists what was not run" grep -q 'Not run.*l3\.size' text
 
-# One replay at a time, or four: the same search.
+# One replay at a time, or four at a time: the same output.
 features='prefetch.*'
-check "one replay at a time" search one hurts 2 -- --jobs 1 --state one.state
-check "four at a time" search four hurts 2 -- --jobs 4 --state four.state
-check "the same output" cmp one.json four.json
+check "a search with --jobs 1 runs" search one hurts 2 -- --jobs 1 --state one.state
+check "a search with --jobs 4 runs" search four hurts 2 -- --jobs 4 --state four.state
+check "--jobs does not change the output" cmp one.json four.json
 
-# A search that is broken off, here one that would take long: what was measured is known to the next, whose
-# choice is that of one that began anew.
-check "whole" search whole hurts 2 -- --state whole.state --exhaustive 100
+# A search that is interrupted (here one that would take long): the next search reuses its measurements and prints the
+# same figures as a search from the start.
+check "a search from the start runs" search whole hurts 2 -- --state whole.state --exhaustive 100
 : >broken.state
 "$SOFTPMU" tune --core skylake --start measured --stop finished --features 'prefetch.*,eliminate.*,fusion.*' \
 	--state broken.state --exhaustive 1000 --jobs 1 \
@@ -84,32 +86,33 @@ wait_until some
 kill -TERM $job
 wait $job
 check "an interrupted search says what is kept" grep -q 'interrupted; .* kept in broken.state' said
-check "broken off after some" some
+check "an interrupted search has kept at least three measurements" some
 printf 'half a li' >>broken.state
-check "goes on" search resumed hurts 2 -- --state broken.state --exhaustive 100
-check "what was known is not run again" [ "$(field resumed.json known)" -ge 3 ]
+check "a search continues from the kept measurements" search resumed hurts 2 -- --state broken.state --exhaustive 100
+check "a continued search reuses the measurements" [ "$(field resumed.json known)" -ge 3 ]
 sed 's/, "ran": [0-9]*, "known": [0-9]*//' whole.json >a
 sed 's/, "ran": [0-9]*, "known": [0-9]*//' resumed.json >b
-check "with the same figures" cmp a b
-check "another machine knows nothing of it" "$SOFTPMU" tune --core skylake --set l2.latency=13 --start measured \
+check "a continued search prints the same figures" cmp a b
+check "a search for another machine runs with the same state file" \
+	"$SOFTPMU" tune --core skylake --set l2.latency=13 --start measured \
 	--stop finished --features prefetch.l1d_ip --no-prune \
 	--state broken.state -j -o other.json -- "$tune" hurts 2
-check "so it is run" [ "$(field other.json known)" = 0 ]
+check "a search for another machine reuses no measurements" [ "$(field other.json known)" = 0 ]
 
-# Refused, in one line.
-refused() { # WHAT THE-LINE-SAYS options...
+# Refused in one line.
+refused() { # WHAT PATTERN OPTION...
 	what=$1 says=$2
 	shift 2
 	"$SOFTPMU" tune --core skylake "$@" -- "$tune" small 1 >/dev/null 2>err
 	code=$?
-	check "refused: $what" [ "$code" = 2 ] && check "  by name" grep -q -- "$says" err &&
-		check "  in one line" [ "$(wc -l <err)" = 1 ]
+	check "refused: $what" [ "$code" = 2 ] && check "refused with a reason: $what" grep -q -- "$says" err &&
+		check "refused in one line: $what" [ "$(wc -l <err)" = 1 ]
 }
-refused "an objective" "cycles, energy, edp" --objective speed
-refused "a feature that is not there" "has no 'l9.size'" --features l9.size
-refused "a threshold" "percentage" --threshold much
-refused "no jobs" "from 1 to 256" --jobs 0
-refused "another search" "of its own" --all --native
+refused "an unknown objective" "cycles, energy, edp" --objective speed
+refused "an unknown feature" "has no 'l9.size'" --features l9.size
+refused "a threshold that is no percentage" "percentage" --threshold much
+refused "--jobs 0" "from 1 to 256" --jobs 0
+refused "--all with --native" "of its own" --all --native
 "$SOFTPMU" tune --core skylake --features '*' --exhaustive 1000 --state many.state -- "$tune" small 1 >/dev/null 2>err
-check "refused: more configurations than asked for" grep -q 'more than 1000' err
+check "refused: more configurations than --exhaustive allows" grep -q 'more than 1000' err
 exit $failed

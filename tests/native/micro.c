@@ -10,13 +10,12 @@
  *   SIZES: --l3 BYTES --memory BYTES of the buffers for these levels (4M and 64M)
  *
  * Native cycles are time × frequency. The frequency comes from the chain of ADD r64, r64 (one cycle each on
- * every core since the P6), run before and after each repeat of a benchmark. A chain does not feel another
- * hardware thread of the core, which may be another guest's; what keeps all ports busy does: a repeat counts if
- * the independent POPCNTs of ports_popcnt, run likewise, were within 2 % of the fastest that they have been in
- * this process, and the chains within 1 % of each other. The figure is the median of those repeats: a cache may
- * have spells in which it is faster than it mostly is. Where a benchmark has none for PATIENCE the figure is
- * the least of all repeats, and the last column 0. Left out: pinning to a CPU (taskset does it), huge pages
- * (the model's are 4 KB too). */
+ * every core since the P6), run before and after each repeat of a benchmark. A chain is not slowed by another
+ * hardware thread of the core, which may belong to another guest; a benchmark that keeps all ports busy is. So a
+ * repeat counts if the independent POPCNTs of ports_popcnt, run in the same way, were within 2 % of their fastest in
+ * this process, and the chains within 1 % of each other. The figure is the median of those repeats, because a cache
+ * may at times be faster than usual. If no repeat counts within PATIENCE, the figure is the least of all repeats and
+ * the last column is 0. Left out: pinning to a CPU (taskset does it), huge pages (the model has 4 KB pages, too). */
 #include <cpuid.h>
 #include <stdbool.h>
 #include <stdint.h>

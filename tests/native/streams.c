@@ -9,7 +9,7 @@
  *   streams --list                 the names
  *
  * Native cycles are time × frequency, as in micro.c: the shortest of many repeats, and of a chain of ADD r64,
- * r64 before each. These are no part of the native check, and nothing is fitted to them. Left out: huge pages. */
+ * r64 before each. They are not part of the native check, and nothing is fitted to them. Left out: huge pages. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

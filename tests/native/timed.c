@@ -3,17 +3,19 @@
  *
  *   timed [-n RUNS] [-i FILE] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to /dev/null
  *
- * Prints: least cycles of a run, user and kernel; GHz; ms of user level, of the kernel, both of all runs that
- * say so; least and median ms of a run.
+ * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
+ * runs; least and median ms of a run.
  *
- * A run's time is what the scheduler charged the process (user and system together, exact to the ns); its
- * cycles are that times the frequency, which a chain of ADD r64, r64 tells in this process right before and
- * right after, on the same CPU. The least of all runs counts: who shares the core only adds. How much of it is
- * user level other runs say, as many again, which the kernel's cpu-clock interrupts every 100 us
- * (perf_event_open, a software event: it wants no PMU); their own time does not count. Where that is not
- * allowed it is what the kernel's tick sampled over the timed runs, every few ms: of 100 ticks a share of 0.6
- * has a standard error of 0.05, so who calls this several times adds up. Left out: children of the program's
- * that it does not wait for. */
+ * The time of a run is what the scheduler charged the process (user and system together, exact to the ns). Its cycles
+ * are that time multiplied by the frequency. A chain of ADD r64, r64 in this process measures the frequency right
+ * before and right after the run, on the same CPU. The least of all runs counts, because other users of the core only
+ * add time.
+ *
+ * The share of user level comes from further runs, as many again, which the kernel's cpu-clock interrupts every 100 us
+ * (perf_event_open with a software event, which needs no PMU); the time of these runs does not count. If that is not
+ * allowed, the share comes from the kernel's tick, which samples the timed runs every few ms. With 100 ticks a share
+ * of 0.6 has a standard error of 0.05, so a caller should add up several calls. Left out: children that the program
+ * does not wait for. */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>

@@ -164,7 +164,7 @@ static void test_what_others_take_of_l3_leaves_its_size(void **state)
 	for (double bytes = 4 << 20; bytes <= 32 << 20; bytes *= 2)
 		assert_true(fabs(core_fall_per_cent(&c.l3_others, age_of(bytes)) - 100 * exp(-pow(age_of(bytes) / 2,
 			2))) < 3);
-	/* a size that loses a quarter of its lines does not fit; if the base's L3 is larger, others explain that, too */
+	/* a size losing a quarter of its lines does not fit; others explain that, too, if the base's L3 is larger */
 	fit(&(struct made_up){ .l1 = 32 << 10, .l2 = 1 << 20, .l3 = 16 << 20, .window = 250, .core = "zen5",
 		.soft = true }, &c, &f);
 	assert_int_equal(verdict(&f, "l3.others"), CAL_FITTED);

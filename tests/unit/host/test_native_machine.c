@@ -133,7 +133,7 @@ static void test_settings_are_known_by_name_and_value(void **state)
 		assert_int_equal(native_set_add(&s, bad[i], &err), ERR_INPUT);
 	assert_string_equal(native_set_text(&s, text), "none");
 	s = set_of("cpu=1", "spec.store_bypass=on");
-	assert_int_equal(native_set_add(&s, "cpu=0", &err), 0);		/* has a value already */
+	assert_int_equal(native_set_add(&s, "cpu=0", &err), 0);		/* it already has a value */
 	assert_string_equal(native_set_text(&s, text), "cpu=1 spec.store_bypass=on");
 	assert_int_equal(s.at[1].number, 1);
 	assert_false(native_set_machine(&s));
@@ -182,13 +182,13 @@ static void test_prefetchers_are_found_by_reading_the_register(void **state)
 	assert_true(offered(&k, "prefetch.l2_streamer=off prefetch.l2_adjacent=off prefetch.l1d_next_line=off "
 		"prefetch.l1d_ip=off"));
 	for (unsigned c = 0; c < 2; c++)
-		poke(c, INTEL, 0x21);	/* one is off already */
+		poke(c, INTEL, 0x21);	/* one is already off */
 	assert_int_equal(native_knobs(&k, root, "/bin/true", NULL), 0);
 	assert_true(offered(&k, "prefetch.l2_streamer=on") && offered(&k, "prefetch.l2_adjacent=off"));
 	poke(1, INTEL, 0x20);
 	assert_int_equal(native_knobs(&k, root, "/bin/true", NULL), 0);
 	assert_non_null(strstr(absent(&k, "prefetch.*")->why, "register 1A4H differs between processors"));
-	cpuinfo("AuthenticAMD");	/* nothing at C000_0108H of the stand-in */
+	cpuinfo("AuthenticAMD");	/* the stand-in has no MSR C000_0108H */
 	assert_int_equal(native_knobs(&k, root, "/bin/true", NULL), 0);
 	assert_non_null(strstr(absent(&k, "prefetch.*")->why, "register C0000108H of processor 0: nothing to read"));
 	for (unsigned c = 0; c < 2; c++)
@@ -228,7 +228,7 @@ static void test_what_is_not_there_has_its_reason(void **state)
 	put("/proc/sys/kernel/randomize_va_space", "0\n");
 	assert_int_equal(native_knobs(&k, root, at("/proc/script"), NULL), 0);
 	assert_non_null(strstr(absent(&k, "l3.ways")->why, "schemata: No such file"));
-	assert_true(offered(&k, "glibc.malloc.arena_max=1"));	/* of the shell's loader */
+	assert_true(offered(&k, "glibc.malloc.arena_max=1"));	/* a tunable of the shell's loader */
 	assert_non_null(strstr(absent(&k, "aslr")->why, "not randomised"));
 	struct err err;
 	assert_int_equal(native_knobs(&k, root, at("/nothing"), &err), ERR_SYSTEM);
@@ -251,7 +251,7 @@ static void test_the_machine_is_set_and_put_back(void **state)
 		snprintf(group, sizeof group, "/sys/fs/resctrl/softpmu.%d/schemata", (int)getpid());
 		assert_string_equal(get(group), "L3:0=fc0;1=fc0\n");
 		assert_non_null(strstr(native_machine_tasks(m), "/tasks"));
-		poke(1, INTEL, 0x42 | 8);	/* somebody else, meanwhile */
+		poke(1, INTEL, 0x42 | 8);	/* another program changes it meanwhile */
 		assert_int_equal(native_machine_reset(m, NULL), 0);
 		assert_int_equal(peek(0, INTEL), 0x20);
 		assert_int_equal(peek(1, INTEL), 0x48);
@@ -274,7 +274,7 @@ static void test_what_fails_halfway_leaves_nothing_changed(void **state)
 	assert_int_equal(native_machine_open(&m, root, NULL, NULL), 0);
 	assert_int_equal(native_machine_set(m, &s, &err), ERR_SYSTEM);
 	assert_int_equal(peek(0, INTEL), 0x20);
-	/* A register that swallows what is written to it, as of some hypervisors: the first processor is put back. */
+	/* A register ignores writes, as under some hypervisors: the first processor is put back. */
 	unlink(at("/dev/cpu/1/msr"));
 	assert_int_equal(symlink("/dev/zero", at("/dev/cpu/1/msr")), 0);
 	s = set_of("prefetch.l2_adjacent=off", NULL);
@@ -297,7 +297,7 @@ static void test_only_one_changes_the_machine_at_a_time(void **state)
 	assert_int_equal(native_machine_close(other, NULL), 0);
 }
 
-/* A process that has changed the machine and waits to be killed. */
+/* Starts a process that changes the machine and waits to be killed. */
 static pid_t changer(void)
 {
 	int ready[2];
@@ -346,7 +346,7 @@ static void test_the_next_start_puts_back_what_process_and_guard_left(void **sta
 		poke(c, INTEL, 0x25);
 	mkdir(at("/sys/fs/resctrl/softpmu.77"), 0755);
 	put("/sys/fs/resctrl/schemata", "L3:0=3f;1=3f\n");
-	/* torn */
+	/* a journal that was not completely written */
 	put(JOURNAL, "boot 11111111-2222\nmsr 0 1a4 1 0\nmsr 1 1a4 1 0\nmsr 1 1a4 4 4\ngroup softpmu.77\nschema "
 		"L3:0=fff;1=fff\nmsr 0 1a4 20");
 	assert_int_equal(native_machine_restore(root, &left, NULL), 0);
@@ -381,7 +381,7 @@ static void test_a_journal_with_other_entries_does_nothing_of_them(void **state)
 		"9\nmsr 0 1a4 1 1\n");
 	assert_int_equal(native_machine_restore(root, &left, &err), ERR_INPUT);
 	assert_non_null(strstr(err.text, "is not an entry"));
-	assert_int_equal(left, 1);	/* the good one */
+	assert_int_equal(left, 1);	/* the last valid one */
 	assert_int_equal(peek(0, INTEL), 0x21);
 	assert_int_equal(access(at("/sys/fs/resctrl/softpmu.1x"), F_OK), 0);
 	assert_string_not_equal(get(JOURNAL), "");
@@ -430,14 +430,14 @@ static void test_a_program_starts_with_the_settings(void **state)
 	unsetenv("GLIBC_TUNABLES");
 }
 
-/* Where the stack begins is the same with settings and without, and depends on the layout. */
+/* The stack begins at the same place with settings and without: its place depends on the environment's size. */
 static void test_both_sides_have_environments_of_one_size(void **state)
 {
 	(void)state;
 	const char *size = "exit $(($(wc -c </proc/$$/environ) % 251))",
 		*words = "exit $(tr -cd '\\0' </proc/$$/environ | wc -c)";
 	struct native_set s = set_of("glibc.malloc.top_pad=1234567", NULL);
-	/* words are counted without: the loader of Debian 12 writes a 0 for each ':' */
+	/* the separators do not count: the loader of Debian 12 writes a 0 for each ':' */
 	for (int had = 0; had < 2; had++) {
 		if (had)
 			setenv("GLIBC_TUNABLES", "glibc.malloc.check=0", 1);

@@ -77,14 +77,14 @@ static void test_holm_steps_down(void **state)
 	NEAR(p[1], 0.04);
 	NEAR(p[3], 0.04);
 	NEAR(p[0], 0.06);
-	NEAR(p[2], 0.06);	/* not below the step before it, 2 * 0.03 */
+	NEAR(p[2], 0.06);	/* not below the previous step, 2 * 0.03 */
 	holm(one, 2);
 	NEAR(one[0], 1);
 	NEAR(one[1], 1);
 }
 
-/* A program on a shared host: 0.1 s, log-normal noise, every tenth run meets something that takes up to twice
- * as long again, and a load that comes and goes; cpu and wall differ by it. gain[]: of each arm. */
+/* A program on a shared host. It takes 0.1 s with log-normal noise; every tenth run meets a disturbance of up to twice
+ * that time, and a load comes and goes, by which cpu and wall time differ. gain[]: the gain of each arm. */
 struct host { uint64_t random; unsigned run; double noise; const double *gain, *wall; int refused, enough; };
 
 static double uniform(struct host *h)
@@ -138,7 +138,7 @@ static unsigned trials_with_a_gain(double least, enum trial_measure measure)
 	return found;
 }
 
-/* The level is of all twelve settings together, and holds without the least gain's help too. */
+/* The level holds for all twelve settings together, and also without a least gain. */
 static void test_noise_is_called_a_gain_in_no_more_trials_than_the_level(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void test_noise_is_called_a_gain_in_no_more_trials_than_the_level(void **
 	assert_true(trials_with_a_gain(0, TRIAL_WALL) <= TRIALS * 5 / 100);
 }
 
-/* Five percent among twelve settings, in noise of two and worse. */
+/* One of twelve settings gains five per cent; the noise is two per cent or more. */
 static void test_a_gain_of_five_percent_is_found(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_a_gain_of_five_percent_is_found(void **state)
 	assert_true(found >= 190);
 }
 
-/* The 95 % intervals of a confirmation hold the true gain in 95 of 100. */
+/* The 95 % interval of a confirmation contains the true gain in 95 of 100 trials. */
 static void test_intervals_cover_the_true_gain(void **state)
 {
 	(void)state;

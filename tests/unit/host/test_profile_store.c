@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The profile store: what is put is got, whoever dies or writes meanwhile. */
+ * The profile store returns what was stored, even if other processes die or write meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +128,7 @@ static void put_named(struct profile_store *s, const char *program, const char *
 	assert_int_equal(profile_store_put(s, &p, &err), 0);
 }
 
-/* Cycles of the profile that is found; 0: none. */
+/* Returns the cycles of the profile that the store finds; 0: it finds none. */
 static uint64_t got(struct profile_store *s, const char *program, const char *core, const char *name)
 {
 	struct store_profile p;
@@ -148,7 +148,7 @@ static void test_each_program_core_and_name_has_its_own(void **state)
 	put_named(s, "b", "skylake", "", 2);
 	put_named(s, "a", "zen4", "", 3);
 	put_named(s, "a", "skylake", "small", 4);
-	put_named(s, "a", "skylake", "", 5);	/* in place of the first */
+	put_named(s, "a", "skylake", "", 5);	/* it replaced the first */
 	assert_int_equal(got(s, "a", "skylake", ""), 5);
 	assert_int_equal(got(s, "b", "skylake", ""), 2);
 	assert_int_equal(got(s, "a", "zen4", ""), 3);
@@ -279,7 +279,7 @@ static void test_an_empty_file_is_a_store_that_nobody_wrote_to(void **state)
 	profile_store_close(s);
 }
 
-/* Damage anywhere gives an error in one line or a profile whose texts are texts: nothing else may happen. */
+/* Damage anywhere gives either an error in one line or a profile with valid texts. */
 static void test_damage_is_an_error_and_no_more(void **state)
 {
 	char *data = NULL;
@@ -329,7 +329,7 @@ static void test_damage_is_an_error_and_no_more(void **state)
 	free(data);
 }
 
-/* A profile of so many configurations, all of them with `cycles`: a mixture of two is seen. */
+/* A profile of many configurations, all with the same `cycles`, so that a mixture of two profiles is detected. */
 enum { MANY = 500 };
 static void put_many(struct profile_store *s, const char *program, uint64_t cycles)
 {
@@ -346,7 +346,7 @@ static void put_many(struct profile_store *s, const char *program, uint64_t cycl
 	}
 }
 
-/* In a child: an assertion would go on with the tests in there. */
+/* Opens the store in a child, where a failed assertion would go on with the next tests. */
 static struct profile_store *opened_by_child(void)
 {
 	struct profile_store *s = NULL;
@@ -372,8 +372,8 @@ static uint64_t unmixed(struct profile_store *s, const char *program)
 	return cycles;
 }
 
-/* The signal for files that grow too large ends a writer at the write
- * that is one too many, wherever in its transaction that is. */
+/* The signal for files that grow too large (SIGXFSZ) kills a writer at a certain write, anywhere in its transaction.
+ * The store then has the old profile or the new one. */
 static void test_a_writer_that_dies_leaves_the_profile_before_or_the_one_behind(void **state)
 {
 	unsigned killed = 0;
@@ -433,7 +433,7 @@ static void test_writers_at_once_lose_nothing(void **state)
 	enum { WRITERS = 8, EACH = 6 };
 	pid_t child[WRITERS];
 	(void)state;
-	for (int i = 0; i < WRITERS; i++)	/* the store is begun by all of them, too */
+	for (int i = 0; i < WRITERS; i++)	/* all of them may also create the store */
 		if (!(child[i] = fork())) {
 			struct profile_store *s = opened_by_child();
 			for (int k = 0; k < EACH; k++) {

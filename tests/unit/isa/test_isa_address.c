@@ -15,7 +15,7 @@ static const uint64_t gpr[16] = { [RAX] = 0x1000, [RCX] = 0x10, [RDX] = 0xffffff
 	[RSI] = 0x5000, [RDI] = 0x6000, [8] = 0x8000, [15] = 0xf000 };
 
 #define NOWHERE UINT64_MAX
-/* Where `bytes` accesses memory, placed at 0x400000; NOWHERE: it says that it does not know. */
+/* Returns the address that the instruction at 0x400000 accesses; NOWHERE: the decoder does not know it. */
 static uint64_t where(int word_bytes, const char *bytes, size_t n)
 {
 	uint64_t at = 0;

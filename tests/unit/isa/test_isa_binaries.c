@@ -18,7 +18,7 @@ struct sweep {
 	char first_unknown[128];
 };
 
-/* A temporary is read only after this instruction wrote it; every register number is one of enum isa_reg. */
+/* Checks that an instruction reads a temporary only after it wrote it, and that every register is in enum isa_reg. */
 static bool links_are_sound(const struct iblock *b)
 {
 	unsigned written = 0;
@@ -39,7 +39,7 @@ static bool links_are_sound(const struct iblock *b)
 	       (b->uop[b->uops - 1].flags & UOP_END);
 }
 
-/* Registers for which no uop of the instruction had room. */
+/* Counts the registers for which no uop of the instruction had room. */
 static unsigned dropped_operands(struct sweep *s, const uint8_t *code, unsigned len)
 {
 	ZydisDecodedInstruction zi;
@@ -92,7 +92,7 @@ static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint6
 	}
 }
 
-/* Both ELF classes through one set of fields. */
+/* Sweeps .text of an ELF file of either class. */
 static void sweep_elf(struct sweep *s, const uint8_t *image, size_t bytes)
 {
 	bool wide = image[EI_CLASS] == ELFCLASS64;

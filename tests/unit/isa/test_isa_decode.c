@@ -53,7 +53,7 @@ static void test_pairs_fuse_as_the_manual_lists_them(void **state)
 		{ "83 3e 01", 0 },		/* cmp dword [rsi], 1: memory and immediate */
 		{ "f7 06 01 00 00 00", 0 },	/* test dword [rsi], 1 */
 		{ "01 06", 0 },			/* add [rsi], eax: writes memory */
-		{ "29 c0", 0 },			/* sub eax, eax: gone at rename */
+		{ "29 c0", 0 },			/* sub eax, eax: eliminated at rename */
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (unsigned cc = 0; cc < 16; cc++) {
@@ -78,7 +78,7 @@ static void test_a_fused_pair_is_one_branch_uop_that_ends_two_instructions(void 
 	assert_int_equal(b->uop[0].flags, UOP_SLOT | UOP_BEGIN);
 	uint64_t want = SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(BRANCH) | SPMU_IS(COND) |
 		SPMU_IS(MACRO_FUSED) |
-	                /* the branch lies 3 bytes behind its address */
+	                /* the branch lies 3 bytes after the address of the pair */
 	                SPMU_IS(EXEC) | UINT64_C(3) << SPMU_IS_FUSED_SHIFT;
 	assert_int_equal(u->is, want);
 	assert_int_equal(b->insn[0].issue_slots, 1);
@@ -226,7 +226,7 @@ static void test_uops_carry_their_static_signals(void **state)
 	}
 }
 
-/* FP_ARITH_INST_RETIRED counts instructions, however many uops they take. */
+/* FP_ARITH_INST_RETIRED counts an instruction once, no matter how many uops it has. */
 static void test_arithmetic_is_marked_on_one_uop(void **state)
 {
 	(void)state;
@@ -278,7 +278,7 @@ static void test_slots_go_to_memory_uops_in_order_and_pieces_are_joined(void **s
 	maker_insn(&m, "48 01 06");
 	maker_slot(&m, ST_SLOT_LOAD, 8);
 	maker_slot(&m, ST_SLOT_STORE, 8);
-	maker_insn(&m, "48 89 06");	/* the tracer saw nothing */
+	maker_insn(&m, "48 89 06");	/* the tracer reported no access */
 	struct iblock *b = maker_decode(&m, skl, 8);
 	assert_int_equal(b->uop[0].slot, 0);
 	assert_int_equal(b->uop[0].size, 32);
@@ -303,7 +303,7 @@ static void test_the_divider_has_the_slot_of_what_it_did(void **state)
 		maker_slot(&m, ST_SLOT_LOAD, 8);
 		maker_slot(&m, ST_SLOT_REG, 8);	/* RAX */
 		if (i)
-			continue;	/* a stream that does not say it */
+			continue;	/* a stream without that slot */
 		maker_slot(&m, ST_SLOT_REG, 8);
 		m.slot[m.slots - 1].reg = ST_SLOT_DIVIDED;
 	}
@@ -359,7 +359,7 @@ static void test_x87_registers_follow_the_top_of_stack(void **state)
 	maker_insn(&m, "de c1");	/* faddp st1 */
 	maker_insn(&m, "d9 c9");	/* fxch st1 */
 	maker_insn(&m, "dd d8");	/* fstp st0 */
-	maker_insn(&m, "d8 c0");	/* fadd st0, st0: the register that was on top at the start is gone up */
+	maker_insn(&m, "d8 c0");	/* fadd st0, st0: the register that was the top at the start is st1 now */
 	struct iblock *b = maker_decode(&m, skl, 8);
 	block_text(text, b);
 	assert_string_equal(text, "*op p05/1 >st7; *op p01/1; *op p05/1 >st6; *op p5/3 st7,st6>st7; "

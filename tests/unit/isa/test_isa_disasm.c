@@ -92,7 +92,7 @@ static void test_addresses_without_base_and_with_a_null_index(void **state)
 		{ 8, "48 a1 08 07 06 05 04 03 02 01", "movabs 0x102030405060708,%rax",
 		"movabs rax,ds:0x102030405060708" },
 		{ 8, "8b 04 c5 00 00 00 00", "mov    0x0(,%rax,8),%eax", "mov    eax,DWORD PTR [rax*8+0x0]" },
-		/* REX.B does not make a base of it. */
+		/* REX.B does not turn it into a base register. */
 		{ 8, "41 8b 04 c5 10 00 00 00", "mov    0x10(,%rax,8),%eax", "mov    eax,DWORD PTR [rax*8+0x10]" },
 		{ 8, "48 8d 05 f9 ff ff ff", "lea    -0x7(%rip),%rax        # 1000",
 		"lea    rax,[rip+0xfffffffffffffff9]        # 1000" },
@@ -151,7 +151,7 @@ static void test_bad_and_cut_off_code_has_a_length_and_a_text(void **state)
 	assert_int_equal(text_of(8, "", false, NULL, text, sizeof text), 0);
 }
 
-/* Any bytes, any room: a length within the bytes, a text that ends. */
+/* For any bytes and any room, the length is within the bytes and the text is terminated. */
 static void test_arbitrary_bytes_make_progress(void **state)
 {
 	(void)state;

@@ -6,10 +6,10 @@
 static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4", "zen5" };
 enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 2 };
 
-/* Ports that only memory uops may use: a computing row that names one is a slip. */
+/* Returns the ports that only memory uops may use: a computing row that names one is a mistake. */
 static uint16_t memory_ports(const char *uarch)
 {
-	if (!strcmp(uarch, "zen4"))	/* stores of vectors share theirs with moves to general registers */
+	if (!strcmp(uarch, "zen4"))	/* moves to general registers use the ports of vector stores */
 		return 1 << 4 | 1 << 5 | 1 << 6 | 1 << 12;
 	if (!strcmp(uarch, "zen5"))	/* likewise: all of them */
 		return 0xf << 6;
@@ -113,7 +113,7 @@ static void test_a_specific_row_goes_before_a_general_one(void **state)
 	isa_destroy(isa);
 }
 
-/* What isa_table_parse says to a table of these lines. */
+/* Checks that isa_table_parse refuses a table of these lines with this message. */
 static void refused(const char *lines, const char *saying)
 {
 	struct isa *isa = calloc(1, sizeof *isa);

@@ -55,7 +55,7 @@ static void check_block(struct tally *t, const struct iblock *b)
 	t->insns += b->insns;
 }
 
-/* Block definitions lie among block executions, whose length only the blocks tell. */
+/* Block definitions lie between block executions; only the definition of a block tells the length of its executions. */
 struct known { uint16_t slots[64]; };
 
 static void read_span(struct tally *t, const struct stream_span *span, struct known **known, size_t *count)

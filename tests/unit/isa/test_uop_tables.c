@@ -39,7 +39,7 @@ static int find_tables(void **state)
 	return uarchs ? 0 : -1;
 }
 
-/* "r64", "m128", "[b+i*s+d]", ..: what isa_form_name can write. */
+/* Whether a word is an operand that isa_form_name can write: "r64", "m128", "[b+i*s+d]", ... */
 static bool is_operand(const char *word)
 {
 	static const char *const plain[] = {
@@ -61,7 +61,7 @@ static bool is_operand(const char *word)
 	return true;
 }
 
-/* A name of a form: known prefix, known mnemonic, known operands.  *memory: it has a memory operand. */
+/* Whether a form's name has a known prefix, mnemonic and operands. Sets *memory if it has a memory operand. */
 static bool parses(const char *name, bool *memory)
 {
 	static const char *const prefixes[] = { "LOCK ", "REP ", "REPE ", "REPNE " };
@@ -140,8 +140,8 @@ static void test_every_form_keeps_to_its_cores_ports_and_limits(void **state)
 						u->latency);
 				latency += u->attr & SPEC_SIDE ? 0 : u->latency;
 				computing += u->kind == UOP_COMPUTE && !(u->attr & SPEC_SIDE);
-				/* a computing uop has a port besides those of loads and stores, except fences, cache
-				 * control, RDRAND, and what stands beside (128 bits in two accesses) */
+				/* a computing uop has a port other than those of loads and stores, except for fences,
+				 * cache control, RDRAND, and side uops (128 bits in two accesses) */
 				bool fence = u->kind != UOP_COMPUTE || strstr(r->name, "FLUSH") ||
 					strstr(r->name, "CLWB") || strstr(r->name, "RD");
 				if (isa_row_is_form(isa, i) && u->ports && !(u->ports & ~memory_ports) && !fence &&
@@ -316,7 +316,7 @@ static void test_a_row_of_a_form_goes_before_its_class_and_reads_operands_by_num
 	isa_destroy(isa);
 }
 
-/* Code that the compiler made of this very test: what is decoded agrees with what the rows state. */
+/* Decodes the code of this test program; the uops agree with the rows. */
 static void test_compiled_code_has_the_uops_that_its_forms_state(void **state)
 {
 	(void)state;

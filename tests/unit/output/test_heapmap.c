@@ -20,7 +20,7 @@ static uint64_t site(uint64_t addr, uint64_t cycle)
 static void test_a_block_is_found_by_any_of_its_bytes(void **state)
 {
 	(void)state;
-	heapmap_add(h, 0x10ff0, 0x20, 1, 0, 100);	/* over a page's end */
+	heapmap_add(h, 0x10ff0, 0x20, 1, 0, 100);	/* crosses a page boundary */
 	heapmap_add(h, 0x20000, 0x100000, 2, 0, 100);
 	assert_int_equal(site(0x10fef, 200), 0);
 	assert_int_equal(site(0x10ff0, 200), 1);
@@ -42,7 +42,7 @@ static void test_the_youngest_at_that_time_is_the_answer(void **state)
 	assert_int_equal(site(0x1000, 500), 2);
 	assert_int_equal(site(0x1030, 550), 1);
 	assert_int_equal(site(0x1030, 700), 3);
-	assert_int_equal(site(0x1000, 10), 1);	/* told of before its time: the thread runs ahead */
+	assert_int_equal(site(0x1000, 10), 1);	/* reported before its time: the thread runs ahead */
 }
 
 static void test_large_ones_replace_small_ones_and_the_other_way_round(void **state)
@@ -66,7 +66,7 @@ static void test_what_is_removed_is_gone(void **state)
 	assert_int_equal(site(0x20000, 200), 0);
 }
 
-/* The whole address space, and many blocks: against a plain array. */
+/* Compares many blocks in the whole address space with a plain array. */
 static void test_many_blocks_are_told_apart(void **state)
 {
 	(void)state;

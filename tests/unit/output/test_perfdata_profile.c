@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Profiles: who is charged what, and the table and trees printed from it, which must be perf's.
+ * Profiles: what each function is charged, and the printed table and trees, which must be those of perf.
  *
  * The samples are made up; they hit functions of this very program, so that both readers find symbols. */
 #include "perfdata_fixture.h"
 #include "output/annotate.h"
 #include "output/profile.h"
 
-/* Never called: places to be hit. */
+/* Functions that are never called: samples hit them. */
 #define PLACE(name) __attribute__((noinline)) int name(int x); int name(int x) { return x * (__LINE__ + x); }
 PLACE(place_main) PLACE(place_parse) PLACE(place_work) PLACE(place_leaf)
 
@@ -175,7 +175,7 @@ static char *print(const char *path, const struct profile_options *o, const stru
 	return text;
 }
 
-/* From the samples' header on, without perf's parting tip. */
+/* Compares both from the header of the samples on, without the tip that perf prints at the end. */
 static void assert_same_table(char *ours, char *theirs)
 {
 	char *a = strstr(ours, "# Samples:"), *b = strstr(theirs, "# Samples:");

@@ -109,7 +109,7 @@ static void test_an_unfinished_file_gives_what_it_has(void **state)
 	free(c.bytes);
 }
 
-/* One event, no identifier, no sample_id_all, a name from its type: as an old perf wrote it. */
+/* One event without identifier and sample_id_all, named by its type: as an old perf wrote it. */
 static void test_a_foreign_layout_is_read(void **state)
 {
 	struct { struct perfdata_header h; uint8_t attr[64]; struct perfdata_section ids; struct perf_event_header r;

@@ -61,7 +61,7 @@ static void test_a_process_is_called_after_its_file(void **state)
 	struct recording x = start(f->path);
 	process(&x, PID, 1, false, "/usr/bin/a-very-long-program-name", 5);
 	stop(&x, f->path);
-	struct perfdata_record r = next(&x, PERFDATA_COMM);	/* no FORK: its parent is no part of the run */
+	struct perfdata_record r = next(&x, PERFDATA_COMM);	/* no FORK record: its parent is not part of the run */
 	assert_string_equal(r.text, "a-very-long-pro");
 	assert_int_equal(r.misc & PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_COMM_EXEC);
 	assert_int_equal(r.time, 5);
@@ -76,7 +76,7 @@ static void test_a_mapping_is_dated_back_to_the_slowest_thread(void **state)
 	recorder_clock(x.r, &main_thread, 1000);
 	recorder_clock(x.r, &second_thread, 300);
 	map(&x, &main_thread, 0x10000, "/lib/new.so", ST_PROT_R | ST_PROT_X, 1010);
-	/* something was there: its own time */
+	/* the addresses were mapped before, so it keeps its own time */
 	map(&x, &main_thread, 0x10800, "/lib/over.so", ST_PROT_R | ST_PROT_X, 1020);
 	map(&x, &main_thread, 0x30000, "", ST_PROT_R | ST_PROT_W, 1030);
 	stop(&x, f->path);

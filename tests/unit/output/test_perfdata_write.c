@@ -194,7 +194,8 @@ static void test_an_older_file_keeps_its_content_under_another_name(void **state
 	struct contents old = slurp(f->old);
 	assert_int_equal(first.size, old.size);
 	assert_memory_equal(first.bytes, old.bytes, old.size);
-	perfdata_discard(create(f->path, 1, false));	/* nothing was run: everything as before, one name back */
+	/* nothing was run: the file is as before, and one name is back */
+	perfdata_discard(create(f->path, 1, false));
 	struct contents again = slurp(f->path);
 	assert_true(again.size < old.size);
 	free(first.bytes);

@@ -68,7 +68,7 @@ static void test_slots_outlive_their_span(void **state)
 		const struct pending *p = ahead_take(a);
 		assert_int_equal(p->slot_count, i % 3);
 		assert_int_equal(c->nslots, i % 3);
-		assert_true(!c->nslots || p->slots == c->slots);	/* who looks ahead sees them, too */
+		assert_true(!c->nslots || p->slots == c->slots);	/* the look-ahead sees the same slots */
 		for (unsigned k = 0; k < i % 3; k++)
 			assert_int_equal(p->slots[k], 100 * i + k);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Who waits for whom among threads: loads of what another wrote, and who was woken by which futex call.
+ * Which thread waits for which: a load waits for another thread's store, and a woken thread for the futex call.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A block of one access; returns how many blocks of others it needs. */
+/* Runs a block with one access; returns how many blocks of other threads it needs. */
 static unsigned access(unsigned who, enum st_slot_kind kind, uint64_t addr, uint8_t size)
 {
 	const struct st_slot slot = { .kind = kind, .size = size };
@@ -57,10 +57,10 @@ static void test_loads_and_bytes_that_nobody_else_wrote_need_nothing(void **stat
 {
 	(void)state;
 	access(A, ST_SLOT_STORE, 0x1000, 4);
-	assert_int_equal(access(A, ST_SLOT_LOAD, 0x1000, 4), 0);	/* its own */
-	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1004, 4), 0);	/* false sharing is no order */
+	assert_int_equal(access(A, ST_SLOT_LOAD, 0x1000, 4), 0);	/* its own store */
+	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1004, 4), 0);	/* false sharing orders nothing */
 	assert_int_equal(access(B, ST_SLOT_LOAD, 0x3000, 8), 0);
-	assert_int_equal(access(B, ST_SLOT_STORE, 0x1000, 8), 0);	/* a store waits for nobody */
+	assert_int_equal(access(B, ST_SLOT_STORE, 0x1000, 8), 0);	/* a store waits for no other thread */
 }
 
 static void test_a_need_that_was_met_is_not_asked_for_again(void **state)
@@ -69,8 +69,8 @@ static void test_a_need_that_was_met_is_not_asked_for_again(void **state)
 	access(A, ST_SLOT_STORE, 0x1000, 8);
 	access(A, ST_SLOT_STORE, 0x1008, 8);
 	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1008, 8), 1);
-	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1000, 8), 0); /* of an earlier block than the one waited for */
-	assert_int_equal(access(C, ST_SLOT_LOAD, 0x1000, 8), 1);	/* another thread's wait says nothing */
+	assert_int_equal(access(B, ST_SLOT_LOAD, 0x1000, 8), 0); /* from a block before the one that it waited for */
+	assert_int_equal(access(C, ST_SLOT_LOAD, 0x1000, 8), 1);	/* another thread's wait does not count */
 }
 
 static void test_a_locked_access_both_needs_and_is_needed(void **state)
@@ -130,7 +130,7 @@ static void test_who_wakes_a_futex_is_known_by_its_block(void **state)
 	assert_true(depend_woken(d, A, true, &wait, &by));
 	assert_int_equal(by.thread, B);
 	assert_int_equal(by.number, 7);
-	assert_false(depend_woken(d, B, true, &wait, &by));	/* nobody wakes itself */
+	assert_false(depend_woken(d, B, true, &wait, &by));	/* no thread wakes itself */
 	assert_false(depend_woken(d, A, true, &other, &by));
 	wait.is_error = 1;					/* it timed out, or the value had changed */
 	assert_false(depend_woken(d, A, true, &wait, &by));

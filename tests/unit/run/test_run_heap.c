@@ -96,7 +96,7 @@ static void test_the_outermost_of_nested_calls_counts(void **state)
 	reg(&s, 0, RSP, 0x7f00, 8);
 	reg(&s, 1, RDI, 50, 8);
 	assert_false(run(&s, MALLOC, 8));
-	assert_false(run(&s, MALLOC, 8));	/* once more, within */
+	assert_false(run(&s, MALLOC, 8));	/* calls itself */
 	make(&s, 0x5001, 2);
 	reg(&s, 0, RAX, 0x9000, 8);
 	reg(&s, 1, RSP, 0x8008, 8);

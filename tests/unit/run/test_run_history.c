@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include "run/history.h"
 
-/* Block A at 0x1000: three instructions of two bytes; the first writes RAX and,
- * below its second byte, CL; the second loads; the third writes RDX. */
+/* Block A at 0x1000 has three instructions of two bytes. The first writes RAX and CL, the second loads, the third
+ * writes RDX. */
 static struct insn insns_a[3];
 static uint8_t code_a[3][15];
 static struct st_slot slots_a[4];
@@ -93,8 +93,8 @@ static void test_behind_an_instruction_is_before_the_next(void **state)
 	assert_int_equal(m.rip, 0x1002);
 	m = at(h, 2, 0x1004, 1);
 	assert_int_equal(m.gpr[2], 300);
-	assert_int_equal(m.rip, 0x1000);	/* where the block that follows begins */
-	assert_int_equal(at(h, 5, 0x1004, 1).rip, 0x1006);	/* nothing follows: behind it */
+	assert_int_equal(m.rip, 0x1000);	/* the start of the next block */
+	assert_int_equal(at(h, 5, 0x1004, 1).rip, 0x1006);	/* no block follows: the address after it */
 }
 
 static void test_a_rep_instruction_has_the_state_of_its_first_iteration(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Threads by modelled time: which operation comes next, who waits, who has a processor.  The core is a clock here.
+ * Threads in the order of modelled time: which operation is next, which thread waits, which has a processor. A core is
+ * only a clock here.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All of the core that order.c wants, so that the library's is not linked in. */
+/* The functions of the core that order.c calls, so that the library's core is not linked in. */
 struct core { uint64_t now, instructions; void *context; unsigned came; };
 uint64_t core_now(const struct core *c) { return c->now; }
 uint64_t core_clock(const struct core *c) { return c->now; }
 uint64_t core_instructions(const struct core *c) { return c->instructions; }
 void core_hold(struct core *c, uint64_t cycle) { c->now = cycle > c->now ? cycle : c->now; }
 void core_leave(struct core *c) { (void)c; }
-static unsigned beside[1000], turns;	/* of each turn: threads that run on the core */
+static unsigned beside[1000], turns;	/* for each turn, the threads that run on the core */
 void core_smt_share(struct core *c, unsigned active) { (void)c; beside[turns++ % 1000] = active; }
 void core_switch_to(struct core *c, void *context, uint64_t cycle)
 {
@@ -59,7 +60,7 @@ static void execute(void *context, const uint64_t *w)
 	}
 }
 
-/* threads, on cpus processors or (0) cores of their own */
+/* Starts threads on `cpus` processors; 0: each on a core of its own. */
 static void start(unsigned threads, unsigned cpus)
 {
 	struct err err = { 0 };
@@ -118,7 +119,7 @@ static void test_the_least_clock_goes_first_whatever_the_stream_says(void **stat
 		run(1, 50, 20 + (unsigned)i);
 	order_settle(o);
 	assert_int_equal(dones, 12);
-	for (size_t i = 1; i < dones; i++)	/* begins rise */
+	for (size_t i = 1; i < dones; i++)	/* in order of their begins */
 		assert_true(done[i].end - (done[i].t == &thread[0] ? 100
 			: 50) >= done[i - 1].end - (done[i - 1].t == &thread[0] ? 100 : 50));
 	assert_int_equal(core[0].now, 400);
@@ -159,7 +160,7 @@ static void test_what_all_must_see_in_one_order_keeps_the_streams(void **state)
 		second[] = { (uint64_t)OP_RUN << 56 | 4, (uint64_t)&thread[1], 1, 3 };
 	run(0, 1000, 1);
 	order_push(o, &thread[0], ORDER_SIDE, first);
-	order_push(o, &thread[1], ORDER_SIDE, second);	/* by its clock it would be first of all */
+	order_push(o, &thread[1], ORDER_SIDE, second);	/* by its clock it would come first */
 	order_settle(o);
 	assert_int_equal(done[0].tag, 1);
 	assert_int_equal(done[1].tag, 2);
@@ -225,13 +226,13 @@ static void test_a_spinner_makes_room_for_the_one_it_waits_for(void **state)
 	after(OP_NEED, 0, 1, 1);
 	run(0, 10, 3);
 	order_settle(o);
-	assert_int_equal(end_of(2), 10 + 400);	/* the traced order is no switch */
+	assert_int_equal(end_of(2), 10 + 400);	/* waiting for the traced order costs no switch */
 	assert_true(end_of(3) > end_of(2));
 	stop();
 }
 
-/* As when three leave a barrier, and the traced order of what they do
- * there is another than that in which they got processors. */
+/* As if three threads left a barrier, and got processors in another order than the traced order of their next
+ * operations. */
 static void test_a_spinner_does_not_keep_its_processor_from_who_is_ready(void **state)
 {
 	(void)state;
@@ -239,11 +240,11 @@ static void test_a_spinner_does_not_keep_its_processor_from_who_is_ready(void **
 	for (unsigned i = 0; i < 10; i++)
 		run(0, 50, 100 + i);
 	run(1, 10, 3);
-	after(OP_NEED, 1, 0, 10);	/* which runs on the other processor */
+	after(OP_NEED, 1, 0, 10);	/* thread 0 runs on the other processor */
 	run(1, 10, 1);
 	run(2, 100, 2);
 	order_settle(o);
-	/* the spins last as long as a switch; the traced order itself is none */
+	/* it spins for the length of a switch; waiting for the traced order costs no further switch */
 	assert_int_equal(end_of(2), 10 + SWITCH + 100);
 	assert_true(end_of(1) >= end_of(109));
 	assert_in_range(end_of(1), 510, 510 + SWITCH);
@@ -279,7 +280,7 @@ static void test_a_ready_thread_goes_back_to_its_own_processor(void **state)
 	for (size_t i = 0; i < dones; i++)
 		if (done[i].tag == 3)
 			assert_ptr_equal(done[i].on, &cpu_core[0]);
-	assert_int_equal(end_of(3), 30);	/* and pays no switch: nobody else was there */
+	assert_int_equal(end_of(3), 30);	/* without a switch: no other thread ran there */
 	stop();
 }
 
@@ -302,7 +303,7 @@ static void test_a_blocked_thread_leaves_its_core_to_the_other_hardware_thread(v
 	assert_int_equal(beside[1], 1);		/* 2, while it is */
 	assert_int_equal(beside[2], 1);		/* 3, elsewhere */
 	assert_int_equal(beside[3], 2);		/* behind block 2 */
-	assert_int_equal(beside[turns - 1], 1);	/* the other has nothing left */
+	assert_int_equal(beside[turns - 1], 1);	/* the other thread has no work left */
 	assert_int_equal(end_of(4), 310);
 	stop();
 }

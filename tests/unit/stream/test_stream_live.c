@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The live source against a producer that writes rings by the book (stream_producer.h), and against bad ones.
+ * The live source with a producer that writes correct rings (stream_producer.h), and with bad ones.
  */
 #include "stream/stream_internal.h"
 #include "stream_producer.h"
@@ -25,7 +25,7 @@ static struct seen read_all(const char *what, const char *n, bool follow, int wa
 		fail_msg("%s: got %d, wanted %d (%s)", what, r, want, err->text);
 	if (status)
 		*status = stream_wait_status(s);
-	if (r < 0) {				/* an error is told once, then the end */
+	if (r < 0) {				/* an error is returned once, then the end */
 		struct seen rest = { 0 };
 		stream_kill(s, SIGKILL);
 		assert_int_equal(drain(s, &rest, NULL), STREAM_END);
@@ -34,7 +34,7 @@ static struct seen read_all(const char *what, const char *n, bool follow, int wa
 	return v;
 }
 
-/* The run directory that this process has open; false: none.  Others may come and go on the same machine. */
+/* Finds the run directory that this process has open; false: none. Other processes may have theirs. */
 static bool run_dir(char path[256])
 {
 	bool found = false;
@@ -75,7 +75,7 @@ static void test_every_request_gets_its_answer(void **state)
 			continue;
 		struct st_answer a = { .number = ++asked, .status = -5, .value = { (uint64_t)asked * asked, 0, 0,
 			~(uint64_t)asked } };
-		stream_answer(s, span.process + 1, &a);		/* nobody of that index: nothing happens */
+		stream_answer(s, span.process + 1, &a);		/* no process has that index: nothing happens */
 		stream_answer(s, span.process, &a);
 	}
 	assert_int_equal(r, STREAM_END);
@@ -340,19 +340,20 @@ static void test_directories_of_dead_runs_are_swept_and_living_ones_kept(void **
 	struct err err;
 	struct rundir living;
 	assert_non_null(mkdtemp(base));
-	snprintf(name, sizeof name, "%s/softpmu-abcdef", base);	/* its owner died: a lock file that nobody holds */
+	snprintf(name, sizeof name, "%s/softpmu-abcdef", base);	/* its owner died: no process holds the lock file */
 	assert_int_equal(mkdir(name, 0700), 0);
 	snprintf(name, sizeof name, "%s/softpmu-abcdef/lock", base);
 	close(open(name, O_CREAT | O_WRONLY, 0600));
 	snprintf(name, sizeof name, "%s/softpmu-abcdef/ring.1.0", base);
 	close(open(name, O_CREAT | O_WRONLY, 0600));
-	snprintf(name, sizeof name, "%s/softpmu-other", base);		/* not one of ours: another length */
+	/* not one of ours: its name has another length */
+	snprintf(name, sizeof name, "%s/softpmu-other", base);
 	assert_int_equal(mkdir(name, 0700), 0);
 	assert_int_equal(rundir_sweep(base, 60), 0);		/* too young: it may be about to be locked */
 	assert_int_equal(rundir_sweep(base, 0), 1);
 	assert_int_equal(rmdir(name), 0);
 	assert_int_equal(rmdir(base), 0);
-	/* A living one, where no other run's is just being made: that could not be told from a dead one. */
+	/* A living one, in a directory of its own: one that another run is just making would look like a dead one. */
 	char own[PATH_MAX], moved[PATH_MAX + 16];
 	assert_int_equal(rundir_create(&living, &err), 0);
 	char *last = strrchr(living.path, '/');

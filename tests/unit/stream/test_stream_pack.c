@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Packing of stream words (stream/trace_pack.h): comes back as it was, never larger than promised, and hostile
+ * Packing of stream words (stream/trace_pack.h): unpacking gives the same words, the size keeps its bound, and hostile
  * input is refused.
  */
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static uint64_t next(uint64_t *state)
 	return *state >> 33 ^ *state << 31;
 }
 
-/* Packs and unpacks `count` words; how many bytes they took. */
+/* Packs and unpacks `count` words; returns how many bytes they took. */
 static size_t both_ways(struct trace_pack *to, struct trace_pack *from, uint32_t process, size_t count)
 {
 	size_t bytes = trace_pack(to, process, words, count, packed);
@@ -52,7 +52,7 @@ static void test_words_without_any_order_come_back(void **state)
 	trace_pack_destroy(from);
 }
 
-/* A loop: a header, a load that walks, a store that stays, a load eight bytes behind a random one. */
+/* A loop with a header, a load that walks, a store that stays, and a load eight bytes after a random one. */
 static void test_a_loop_takes_little_more_than_its_surprises(void **state)
 {
 	(void)state;
@@ -68,7 +68,7 @@ static void test_a_loop_takes_little_more_than_its_surprises(void **state)
 		}
 		bytes = both_ways(to, from, 0, WORDS);
 	}
-	assert_true(bytes <= WORDS + 4 * WORDS / 8);	/* codes, and up to 3 bytes of each random word */
+	assert_true(bytes <= WORDS + 4 * WORDS / 8);	/* the codes, and up to 3 bytes for each random word */
 	trace_pack_destroy(to);
 	trace_pack_destroy(from);
 }

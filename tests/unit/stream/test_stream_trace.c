@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The trace file: what is saved is what is replayed; files that are cut, changed or made up give whole spans and then
- * one error; a disk that is full does not cost what was written.
+ * The trace file: a replay gives what was saved; files that are cut, changed or made up give whole spans and then one
+ * error; a full disk does not lose what was already written.
  */
 #include "stream/stream_internal.h"
 #include "stream/trace_file.h"
@@ -44,7 +44,7 @@ static const char *spill(const char *name, const void *data, size_t bytes)
 	return p;
 }
 
-/* Replays a file: the result of the last stream_next (or of stream_open). */
+/* Replays a file; returns the result of the last stream_next (or of stream_open). */
 static int replay(const char *path, struct seen *v, struct err *err, int *status)
 {
 	struct stream *s;
@@ -57,7 +57,7 @@ static int replay(const char *path, struct seen *v, struct err *err, int *status
 	assert_null(v->wrong);
 	if (r < 0) {
 		struct stream_span span;
-		assert_int_equal(stream_next(s, &span, NULL), STREAM_END);	/* told once */
+		assert_int_equal(stream_next(s, &span, NULL), STREAM_END);	/* the error is returned once */
 	}
 	if (status)
 		*status = stream_wait_status(s);
@@ -170,7 +170,7 @@ static void write_small(const char *path, unsigned frames, unsigned spans)
 			assert_int_equal(trace_writer_span(w, &span, &err), 0);
 		}
 		if (f + 1 < frames) {
-			sleep_ms(1100);		/* what sends a frame off when nothing comes */
+			sleep_ms(1100);		/* after a second without data the frame is written */
 			assert_int_equal(trace_writer_idle(w, &err), 0);
 		}
 	}
@@ -224,7 +224,7 @@ static void test_a_flipped_bit_never_gives_a_wrong_word(void **state)
 	free(data);
 }
 
-/* A file from frames of our making, checksums right. */
+/* Makes a file from the given frames, with right checksums. */
 static const char *forge(const void *const *content, const size_t *bytes, size_t frames)
 {
 	struct trace_header h = { TRACE_SKIPPABLE, sizeof h - 8, TRACE_MAGIC, TRACE_VERSION, ST_VERSION, 0, 0 };
@@ -289,7 +289,7 @@ static void test_forged_frames_are_refused(void **state)
 		if (r != ERR_INPUT || !strstr(err.text, packed[i].say))
 			fail_msg("%s: %d %s", packed[i].why, r, err.text);
 	}
-	const void *two[2] = { &good, &good };		/* the second should say 2 words before */
+	const void *two[2] = { &good, &good };		/* the second frame should state 2 words before it */
 	const size_t sizes[2] = { size, size };
 	assert_int_equal(replay(forge(two, sizes, 2), &v, &err, NULL), ERR_INPUT);
 	assert_int_equal(v.records[0], 1);

@@ -31,7 +31,7 @@ __attribute__((noinline)) int test_caller_of_inlined(volatile int *p)
 }
 enum { CALLED_AT = __LINE__ - 3 };
 
-/* Place in the file of a run-time address of this program. */
+/* Converts a run-time address of this program to its place in the file. */
 static uint64_t address_of(const void *p)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -227,7 +227,7 @@ static void test_symbols_without_size_reach_to_the_next(void **state)
 	assert_null(symfile_find(f, 0x1200));
 	assert_int_equal(symfile_find(f, 0x2010)->end, 0x4000);
 	assert_null(symfile_find(f, 0xfff));
-	/* PLT entries come in later and take their place from it. */
+	/* PLT entries are added later and take their place from it. */
 	symfile_add(f, 0x1020, 0x1030, "puts@plt", STB_GLOBAL, true);
 	assert_int_equal(symfile_index(f, false, false), 0);
 	assert_string_equal(symfile_find(f, 0x1025)->name, "puts@plt");

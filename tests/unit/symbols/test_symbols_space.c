@@ -64,7 +64,7 @@ static void test_what_is_mapped_over_or_unmapped_is_remembered(void **state)
 	assert_string_equal(dso_at(1, 0x13500, 5), "[unknown]");
 	assert_string_equal(dso_at(1, 0x15500, 25), "a");
 	assert_string_equal(dso_at(1, 0x15500, 30), "[unknown]");
-	symbols_resolve(s, 1, 0x14010, UINT64_MAX, &place);	/* behind the hole: still the same offset */
+	symbols_resolve(s, 1, 0x14010, UINT64_MAX, &place);	/* after the hole the offsets still fit */
 	assert_string_equal(place.dso, "a");
 	assert_int_equal(place.address, 0x4010);
 	symbols_resolve(s, 1, 0x17010, UINT64_MAX, &place);
@@ -94,7 +94,7 @@ static void test_memory_has_names_too(void **state)
 	assert_string_equal(dso_at(77, 0x1500, 1), "anon");
 	map(77, 0x3000, 0x1000, 0, "[vdso]", 0);
 	assert_string_equal(dso_at(77, 0x3500, 1), "[vdso]");
-	map(77, 0x5000, 0x1000, 0, "//anon", 0);	/* executable: made at run time */
+	map(77, 0x5000, 0x1000, 0, "//anon", 0);	/* executable memory without a file: code made at run time */
 	symbols_resolve(s, 77, 0x5010, 1, &place);
 	assert_string_equal(place.dso, "[JIT] tid 77");
 	assert_string_equal(place.path, "/tmp/perf-77.map");
@@ -138,7 +138,8 @@ static void test_a_map_file_names_jit_code(void **state)
 	assert_int_equal(symfile_open_jit(&f, map_path, NULL, NULL), 0);
 	assert_int_equal(symfile_count(f), 2);
 	assert_string_equal(symfile_find(f, 0x101f)->name, "first function");
-	assert_string_equal(symfile_find(f, 0x2000)->name, "second again");	/* made anew: the last counts */
+	/* the code was made again: the last name counts */
+	assert_string_equal(symfile_find(f, 0x2000)->name, "second again");
 	assert_null(symfile_find(f, 0x1020));
 	symfile_close(f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Strings in JSON: what must be escaped is, what is no UTF-8 is replaced, and nothing is read behind the end. */
+ * Strings in JSON: characters are escaped where needed, invalid UTF-8 is replaced, nothing is read past the end. */
 #include "util/json.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 
 static void says(const char *text, size_t n, const char *json)
 {
-	char *exact = malloc(n + !n), *out = NULL;	/* no byte more: a sanitizer sees a read behind it */
+	/* of exact size, so that a sanitizer detects a read past its end */
+	char *exact = malloc(n + !n), *out = NULL;
 	size_t size = 0;
 	memcpy(exact, text, n);
 	FILE *f = open_memstream(&out, &size);

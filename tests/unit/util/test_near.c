@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Nearest names: what a mistyped one is answered with. */
+ * Nearest names: what is suggested for a mistyped name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -66,7 +66,7 @@ static int add_word(void *context, const char *word, struct err *e)
 	return 0;
 }
 
-/* Parses the words of a line, split at blanks; what follows a ^ is an empty word. */
+/* Parses the words of a line, which is split at blanks; a ^ stands for an empty word. */
 static int parse_with(const char *line, int (*word)(void *context, const char *word, struct err *err),
 	void *first_target)
 {

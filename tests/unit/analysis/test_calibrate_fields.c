@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Fields of a core's file from the curves of a host that is made up: found, confirmed, or left alone. */
+ * Fields of a core's file, fitted to the curves of a made-up host: found, confirmed, or left alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

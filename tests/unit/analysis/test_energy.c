@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Energy: the table is whole and strict, parts take what they do and leak by their size, and activity is
- * counted as it happened. */
+ * Energy: the table is complete and checked strictly, parts take energy for what they do and leak by their size, and
+ * activity is counted as it happens. */
 #include "analysis/cost/energy.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The search for settings (analysis/tune/tune_model.h), on machines that are formulas: it finds what trying
- * everything finds, in a fraction of the runs, and the same whatever the order of the measurements; what cannot
- * gain is never run; what is too slow is never chosen. */
+ * The search for settings (analysis/tune/tune_model.h), on machines that are formulas. It finds what an exhaustive
+ * search finds, in a fraction of the runs, and independent of the order of the measurements. It never runs a setting
+ * that cannot gain, and never chooses one that is too slow. */
 #include "analysis/tune/tune_model.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * --core host: which preset stands for which processor, and what is said of one that none stands for. */
+ * --core host: which preset is used for which processor, and what is said about a processor without a preset. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pieces of registers, and what the decoders take for one: blocks in a steady state on the preset that has the
- * mechanism, with it and without, exact cycles an iteration.
+ * Partial registers, and rules of the decoders: blocks in a steady state on the preset that has the mechanism, with it
+ * and without, exact cycles an iteration.
  */
 #include "block_fixture.h"
 

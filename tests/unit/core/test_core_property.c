@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What holds for every program: random blocks on several machines, checked record by record. */
+ * Properties of every program: random blocks on several machines, checked record by record. */
 #include "core_fixture.h"
 
 enum { BLOCKS = 24, STEPS = 1500 };

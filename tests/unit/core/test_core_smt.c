@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Hardware threads of one core over a mocked memory: whose cycle it is at allocation and at the ports, what
- * each has of the buffers while another runs and while it is halted, and what records say of it. The caches
- * that they share: test_mem_coherence.c and tests/system/model/threads.sh. */
+ * Hardware threads of one core over a mocked memory: which thread gets a cycle at allocation and at the ports, which
+ * part of the buffers each has while another runs and while it is halted, and what records say about it. For the
+ * shared caches see test_mem_coherence.c and tests/system/model/threads.sh. */
 #include "core_fixture.h"
 
 enum { THREADS = 4, MOST = 20000, ALL = 0xf000, LOOP = 40 };

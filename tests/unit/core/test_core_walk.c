@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the wrong path knows and does not know, and where a walk of it ends (core/wrongpath/walker.h). */
+ * Which values a walk of the wrong path knows and which not, and where it ends (core/wrongpath/walker.h). */
 #include "isa_fixture.h"
 #include "bpred_fixture.h"
 #include "core/wrongpath/converge.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Batches: what is said is passed on whole, wherever a batch ends. */
+ * Batches: every record is passed on whole, wherever a batch ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Each feature changes the count that it should: one core runs a stream of code and accesses, a register of
- * features is written in mid-run, the stream is run again, the register is written back. The count moves with
- * the second write, and back with the third. */
+ * Each feature changes the count that it should. One core runs a stream of code and accesses; a register of features
+ * is written in mid-run and the stream runs again; then the register is written back and the stream runs a third time.
+ * The count changes with the first write, and changes back with the second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

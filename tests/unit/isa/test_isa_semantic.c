@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What is said of what instructions do (isa/semantic.h). */
+ * The semantics of instructions as isa/semantic.h describes them. */
 #include "isa_fixture.h"
 #include "isa/semantic.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Names of registers and fields against the registers themselves, on every table: what exists has a name, what
- * has a name exists, every bit that can be set has a name.
+ * Names of registers and fields, compared with the registers on every table: a register that exists has a name, a name
+ * belongs to a register that exists, every bit that can be set has a name.
  */
 #include "pmu_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What `softpmu msr -e` prints, executed: for every event of every table the driver's whole list of writes is
- * taken by a PMU, the names in it are those of the registers, and what is counted is what the event's
- * definition says of a random stream.
+ * Executes what `softpmu msr -e` prints. For every event of every table, a PMU accepts the driver's whole list of
+ * writes, the names in it are those of the registers, and the count of a random stream is the one that the event's
+ * definition gives.
  */
 #include "pmu_fixture.h"
 #include "session/driver/driver.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The event tables against libpfm4, Nehalem to Golden Cove: every event that libpfm knows by the same name has
- * the same encoding, and what it does not know is in the list below. The tables that tools/events makes hold
- * every event and unit mask of libpfm besides.
+ * Compares the event tables with libpfm4, Nehalem to Golden Cove: every event that libpfm4 knows by the same name has
+ * the same encoding, and the events that it does not know are in the list below. The tables that tools/events makes
+ * also have every event and unit mask of libpfm4.
  */
 #include "pmu_fixture.h"
 #include <perfmon/pfmlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The event tables of the older machines. Core 2 and the 45 nm Atom against libpfm4's `core` and `atom`, both
- * ways: a name that libpfm4 knows has its encoding, and every event and unit mask of libpfm4 is a row. Left
- * out: combinations of several states of a line (M and E, ...), which libpfm4 composes and the tables do not
- * list. Core Duo, P6 and the Pentium, which libpfm4 lacks on 64-bit hosts, against what the manual's tables say
- * (SDM vol. 3B, chapter 19).
+ * The event tables of the older machines. Core 2 and the 45 nm Atom are compared with libpfm4's `core` and `atom` both
+ * ways: a name that libpfm4 knows has its encoding, and every event and unit mask of libpfm4 is a row. Left out:
+ * combinations of several states of a line (M and E, ...), which libpfm4 composes and the tables do not list. Core
+ * Duo, P6 and the Pentium, which libpfm4 does not support on 64-bit hosts, are compared with the manual's tables (SDM
+ * vol. 3B, chapter 19).
  */
 #include "pmu_fixture.h"
 #include <perfmon/pfmlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * NetBurst's overflows: the sticky flag, interrupts on the event behind, forced overflows, threads, cascades.
+ * NetBurst's overflows: the sticky flag, interrupts on the event after the overflow, forced overflows, threads,
+ * cascades.
  */
 #include "netburst_fixture.h"
 

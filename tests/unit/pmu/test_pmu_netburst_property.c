@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * NetBurst's counters against a naive machine: random streams of two threads, random ESCRs and CCCRs; every
- * cycle of every counter by definition, straight from the manual's order of qualification. Tags and interrupts
- * are tested elsewhere.
+ * Compares NetBurst's counters with a naive machine, on random streams of two threads with random ESCRs and CCCRs. The
+ * naive machine evaluates every cycle of every counter in the manual's order of qualification. Tags and interrupts are
+ * tested elsewhere.
  */
 #include "netburst_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Random batches: every event of both tables counts what its definition, applied cycle by cycle, says; however the
- * stream is cut into batches, alone or beside a counter that samples.
+ * Random batches: every event of both tables counts what its definition gives cycle by cycle, no matter how the stream
+ * is cut into batches, alone or with a counter that samples.
  */
 #include "pmu_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The pushout counters' registers (regs_pushout.c) on every family: against pushouts worked out here, one slot
- * an instruction. */
+ * The pushout counters' registers (regs_pushout.c) on every family, compared with pushouts that the test computes; an
+ * instruction has one slot. */
 #include "pmu_fixture.h"
 
 static const char *const tables[] = { "p5", "p6", "netburst", "netburst-prescott", "core2", "ivy-bridge", "skylake",

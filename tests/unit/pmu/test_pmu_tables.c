@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * All event tables of data/events: they load, and what a user types finds its row. The tables of Nehalem to Ice
- * Lake besides: counters, perf's names, fixed counters, and that every event counts what its expression,
- * applied cycle by cycle, says.
+ * All event tables of data/events load, and the names that a user types find their rows. For the tables of Nehalem to
+ * Ice Lake the test also checks counters, perf's names, fixed counters, and that every event counts what its
+ * expression gives cycle by cycle.
  */
 #include "pmu_fixture.h"
 #include <dirent.h>

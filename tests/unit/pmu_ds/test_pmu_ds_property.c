@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * PEBS, BTS and LBR against naive models of them, on random streams cut in random ways; and state that moves
- * from one PMU to another.
+ * Compares PEBS, BTS and LBR with naive models, on random streams that are cut in random ways; and moves state from
+ * one PMU to another.
  */
 #include "pmu_ds_fixture.h"
 

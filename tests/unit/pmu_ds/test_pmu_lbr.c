@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Last branch records: each generation's stack and MSRs, its filters, and what stands there at the moment it is read.
+ * Last branch records: each generation's stack and MSRs, its filters, and the stack's content at the time of a read.
  */
 #include "pmu_ds_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * PEBS: its registers, which event is sampled, and what becomes of counter, status and buffer.
+ * PEBS: its registers, which event is sampled, and how counter, status and buffer change.
  */
 #include "pmu_ds_fixture.h"
 

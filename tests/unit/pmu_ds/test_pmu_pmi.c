@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Overflow and the performance monitoring interrupt: which instruction it falls on, for every latency and however the
- * stream is cut into batches; freeze; what a handler changes takes effect from there on.
+ * Overflow and the performance monitoring interrupt: at which instruction it is taken, for every latency and however
+ * the stream is cut into batches; freeze; a handler's changes take effect from that instruction on.
  */
 #include "pmu_fixture.h"
 

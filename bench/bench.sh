@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make bench: speed of `softpmu stat` on real programs, in the same run beside callgrind and cachegrind.
+# make bench: speed of `softpmu stat` on real programs, compared in the same run with callgrind and cachegrind.
 #
-#   MIPS       modelled instructions a second of wall time, program start included; right: with --no-wrong-path
-#   / callgrind, / cachegrind   wall time of softpmu over theirs (callgrind --cache-sim=yes --branch-sim=yes,
-#              cachegrind --branch-sim=yes): below 1 is faster than they are
-#   tracer     the tracer alone, a reader that only counts: MIPS without and with register writes
+#   MIPS       millions of modelled instructions per second of wall time, program start included
+#   right      MIPS with --no-wrong-path
+#   /callgrind, /cachegrind   wall time of softpmu over theirs (callgrind --cache-sim=yes --branch-sim=yes,
+#              cachegrind --branch-sim=yes): below 1 softpmu is faster
+#   tracer     the tracer alone, with a reader that only counts: MIPS without and with register writes
 #
-# Strengths: real programs, same inputs, interleaved, medians.  Weaknesses: some hundred million instructions each;
-# a noisy machine shows in the MIPS, less in the ratios.  ROUNDS=N (default 3), PROGRAMS="bzip2 xz ..." choose.
+# Strengths: real programs, same inputs, interleaved, medians.  Weaknesses: only some hundred million instructions each;
+# noise of the machine shows in the MIPS, less in the ratios.  Environment: ROUNDS=N (3), PROGRAMS="bzip2 xz ...",
+# CORE=NAME (golden-cove).
 set -eu
 cd "$(dirname "$0")/.."
 rounds=${ROUNDS:-3}

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# shellcheck disable=SC2154	# $work is set by who sources this
-# Sourced: real programs and their inputs, some hundred million instructions each, the same on every machine
-# that has the same programs. $work: a folder for them. run PROGRAM PREFIX...: runs the program behind a prefix,
-# its output away, what the prefix says in $work/err.
+# shellcheck disable=SC2154	# the script that sources this file sets $work
+# To be sourced: real programs and their inputs, some hundred million instructions each, the same on every machine that
+# has the same programs. $work is the folder of the inputs.
 export LC_ALL=C PYTHONHASHSEED=0
 
 awk 'BEGIN { s = 42; for (i = 0; i < 25000; i++) { s = (s * 69069 + 1) % 4294967296;
@@ -28,7 +27,7 @@ for i in range(30000):
     words.setdefault(str(i * 7919 % 5003), []).append(i)
 print(primes(150000), len(words), sorted(words)[:3])
 PY
-run() {	# PROGRAM PREFIX...: runs the program behind a prefix, output away
+run() {	# PROGRAM PREFIX...: runs the program under the command PREFIX; standard error goes to $work/err
 	name=$1; shift
 	case $name in
 	bzip2)   "$@" bzip2 -c "$work/text" ;;

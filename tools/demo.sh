@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make demo: counts of a real program, then its profile through perf itself.
+# make demo: counts a real program, then records it and shows the profile with perf.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs the Debian packages that building, running and testing softpmu needs, if any is missing.
-#   tools/install-deps.sh [readers]      readers: also the tools that tests open softpmu's files with; without them
-#                                        those tests are skipped
+# Installs the missing Debian packages that softpmu needs to be built, run and tested.
+#   tools/install-deps.sh [readers]      readers: also the tools with which tests read softpmu's files; without them
+#                                        these tests are skipped
 # shellcheck disable=SC2086	# lists of packages are split into words
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
   libzstd-dev zlib1g-dev libiberty-dev libsqlite3-dev libcmocka-dev linux-perf binutils bzip2 xz-utils gzip sqlite3 \
   	python3 perl clang-14 libclang-rt-14-dev mandoc zstd pkg-config"
-# libsqlite3-dev: the profile store (src/store), which has to survive crashes and writers at once
+# libsqlite3-dev is for the profile store (src/store), which has to survive crashes and concurrent writers.
 
-readers="autofdo bolt-16 golang-go shellcheck"	# golang-go: go tool pprof; shellcheck: of all scripts
+readers="autofdo bolt-16 golang-go shellcheck"	# golang-go: go tool pprof; shellcheck: checks all scripts
 
 absent() {
 	for p in "$@"; do

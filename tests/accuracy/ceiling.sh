@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How near 1 Kendall's tau of the model and `fives` of skylake-throughput can come, and which rows keep it from
-# there: ceiling.sh PROGRAM DATA. Prints tau-b, beside the measured values, of
-#   the model; the measured values rounded to so many cycles, as every model of whole cycles ties what noise tells
-#     apart;
-#   the model with all rows right that are off, and with those of each bottleneck alone.
-# Off: by more than 1 % of what the other rows take, which is more than the model says by the median of all
-# rows' ratios (time is measured by a clock beside the core's). Right: as measured, over that ratio, rounded to
-# the 40th of a cycle (ten instances, four slots a cycle).
+# ceiling.sh PROGRAM DATA: how close to 1 Kendall's tau between the model and `fives` of skylake-throughput can come,
+# and which rows limit it. Prints tau-b against the measured values
+#   of the model;
+#   of the measured values, rounded: a model of whole cycles has ties where the measurements differ by noise;
+#   of the model with all wrong rows corrected, and with the wrong rows of one bottleneck corrected.
+# The ratio is the median of measured over modelled cycles (the clock of the measurement is not the core's). A row is
+# wrong if its own ratio differs from it by more than 1 %. A corrected row has the measured value over the ratio,
+# rounded to 1/40 of a cycle (ten instances, four slots a cycle).
 set -eu
 cd "$(dirname "$0")/../.."
 MCA=0 ROWS=1 "$1" "$2" data skylake 2>&1 >/dev/null | awk -F ';' '
@@ -26,7 +26,7 @@ function tau(y,   i, k, a, b, agree, one, other, pairs) {
 }
 function nearest(value, step) {
 	return sprintf("%.4f", int(value / step + 0.5) * step) + 0 }	# as the rows are printed
-function right(cause,   i) {	# "": of all; how many
+function right(cause,   i) {	# corrects the wrong rows of a cause ("": of all) in made[]; returns how many
 	count = 0
 	for (i = 1; i <= n; i++) {
 		made[i] = model[i]

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that no mechanism and no table was made by, for LIST=tests/accuracy/held-out.sh of real.sh: makes
-# their inputs in the folder at hand, beside those of real.sh, and prints the list. What is not installed, or
-# has no compiler, real.sh leaves out.
+# Held-out programs, which were not used to develop any mechanism or table. For LIST=tests/accuracy/held-out.sh of
+# real.sh: makes their inputs in the current folder, beside those of real.sh, and prints the list. real.sh leaves out
+# programs that are not installed or have no compiler.
 set -eu
 : "${TOP:?}"
 held=$TOP/tests/accuracy/held
 quiet() { "$@" >/dev/null 2>&1 || true; }
 
-# --- kernels of our own, in the languages that there are compilers for ---
+# --- our own kernels, in the languages whose compilers are installed ---
 quiet gcc -O2 -o kernels "$held/kernels.c" -lm
 quiet g++ -O2 -o containers "$held/containers.cc"
 quiet gfortran -O3 -mavx2 -mfma -o matmul "$held/matmul.f90"

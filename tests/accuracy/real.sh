@@ -1,19 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Real programs on this host and under the model of a core: user-level cycles, in Markdown.
-#   real.sh CORE [PROGRAM...]		CORE: a file that softpmu calibrate wrote; programs: all that are installed
-# Environment: SOFTPMU, TIMED (build/softpmu, build/native/timed); RUNS: native runs of each size (40); KEEP=DIR
-# keeps the streams and the native times there, or takes what is there already; ONLY=native measures these only
-# (on a quiet machine) and prints nothing; OPTIONS: of softpmu stat, as --set FIELD=VALUE; MISSED=1 prints a row
-# as soon as it is known; RIGHT=0 leaves the last column empty, which takes a second pass of the model.
-# LIST=FILE, other programs: a shell script that makes their inputs in the folder at hand, where those of this
-# one are, and prints lines as list() below does (tests/accuracy/held-out.sh is one; TOP is the project's
-# folder); HEAD: the heading.
+#   real.sh CORE [PROGRAM...]		CORE: a core file of softpmu calibrate; default: all programs that are installed
+# Environment:
+#   SOFTPMU, TIMED  the binaries (build/softpmu, build/native/timed)
+#   RUNS            native runs of each size (40)
+#   KEEP=DIR        keeps the streams and the native times in DIR, and uses those that are already there
+#   ONLY=native     measures only the native times (on a quiet machine) and prints nothing
+#   OPTIONS         options of softpmu stat, such as --set FIELD=VALUE
+#   MISSED=1        prints each row as soon as it is known
+#   RIGHT=0         leaves the last column empty, which needs a second pass of the model
+#   LIST=FILE       other programs: a shell script that makes their inputs in the current folder, beside those of this
+#                   script, and prints lines as list() below does (such as tests/accuracy/held-out.sh; TOP is the
+#                   project's folder)
+#   HEAD            the heading
 #
-# Each program runs with a small and a large input; the difference counts, so start-up falls out. Natively the
-# least of RUNS runs of each, small and large in turn (timed.c); the frequency is measured beside each run. Both
-# sides see the same processor features: what the tracer's CPUID lacks is taken away natively by GLIBC_TUNABLES
-# and OPENSSL_ia32cap, and the thresholds of its string functions are set alike.
+# Each program runs with a small and a large input, and the difference counts, so start-up cancels out. The native time
+# is the least of RUNS runs of each size, small and large in turn (timed.c); the frequency is measured beside each run.
+# Both sides see the same processor features: GLIBC_TUNABLES and OPENSSL_ia32cap switch off natively what the tracer's
+# CPUID lacks, and set the same thresholds of glibc's string functions.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
@@ -36,7 +41,7 @@ loader=/lib64/ld-linux-x86-64.so.2
 $loader --list-diagnostics >"$work/here" 2>/dev/null || true
 "$softpmu" stat -x, -e cycles -o "$work/stat" --core "$core" $loader --list-diagnostics >"$work/there" ||
 	{ echo "real.sh: $core does not run" >&2; exit 1; }
-# The bits of CPUID as glibc's list of active features has them, by the names its tunable knows: index, word, bit
+# CPUID bits of glibc's list of active features (index, word, bit), and their names in glibc's tunable hwcaps.
 hwcaps=$(awk -F= '
 function hex(s, v, i) { s = tolower(substr(s, 3)); for (v = i = 0;
 	i++ < length(s);) v = v * 16 + index("123456789abcdef", substr(s, i, 1)); return v }
@@ -70,7 +75,7 @@ OPENSSL_ia32cap="0x$(word 0x0 0x2 cpuid)$(printf %08x "$((0x$(word 0x0 0x3 cpuid
 	cpuid)"
 export GLIBC_TUNABLES OPENSSL_ia32cap
 
-# --- inputs: the project's own texts, the same for both sides ---
+# --- inputs: texts of the project, the same for both sides ---
 cd "$work"
 cat "$top"/src/*/*.c "$top"/src/*/*.h "$top"/docs/*.md "$top"/docs/*/*.md >text
 cat "$top"/data/uops/*.tsv >table
@@ -128,8 +133,8 @@ python=/usr/bin/python3
 gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE "$top/src/util/near.c" >code.large.c 2>/dev/null || true
 gcc -E -P -I"$top/include" -I"$top/src" -D_GNU_SOURCE -include stddef.h -x c /dev/null >code.small.c 2>/dev/null || true
 
-# NAME; standard input; command. @ is the size's name, % its number. grep's pattern matches nothing: with
-# /dev/null as output it ends at the first match
+# list: prints NAME;STANDARD INPUT;COMMAND. @ is replaced by the name of the size, % by its number. grep's pattern must
+# match nothing, because with /dev/null as output grep stops at the first match.
 list() {
 	cat <<END
 bzip2;/dev/null;bzip2 -c text.@
@@ -148,15 +153,15 @@ objdump;/dev/null;objdump -d binary.@.elf
 sed;/dev/null;sed -E -f swap.sed page.@
 END
 }
-for size in small large; do	# so many bytes of code as an object of its own
+for size in small large; do	# 5 and 60 pages of code as an object file
 	dd if="$softpmu" of=code.bin bs=4096 skip=200 count=$([ $size = small ] && echo 5 || echo 60) 2>/dev/null
 	objcopy -I binary -O elf64-x86-64 -B i386:x86-64 \
 		--rename-section .data=.text,alloc,load,readonly,code,contents code.bin binary.$size.elf 2>/dev/null ||
 		true
 done
 
-# NAME.SIZE INPUT COMMAND...: cycles,instructions,... into work/NAME.SIZE; without the wrong path into
-# work/NAME.SIZE.right
+# run_model NAME.SIZE INPUT COMMAND...: writes the counts to $work/NAME.SIZE, those without the wrong path to
+# $work/NAME.SIZE.right.
 run_model() {
 	to=$work/$1 stream=$keep/$1.stream from=$2
 	shift 2
@@ -169,7 +174,7 @@ run_model() {
 		# shellcheck disable=SC2086
 		"$softpmu" stat -x, -e $events -o "$to$variant" --core "$core" ${OPTIONS:-} \
 			--set wrong_path=$([ "$variant" ] && echo 0 || echo 1) "$@" \
-			<"$from" >/dev/null 2>"$work/err" || true	# grep says 1
+			<"$from" >/dev/null 2>"$work/err" || true	# grep exits with 1
 		grep -q cycles "$to$variant" 2>/dev/null ||
 			{ echo "real.sh: ${to##*/} under the model: $(cat "$work/err")" >&2; return 1; }
 	done
@@ -221,7 +226,7 @@ while IFS=';' read -r name input command; do
 	else
 		: >"$work/native.small"
 		: >"$work/native.large"
-		for _ in 1 2 3 4; do	# in turn: the machine's other work comes and goes
+		for _ in 1 2 3 4; do	# small and large in turn, because other load of the machine varies
 			for size in small large; do
 				eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
 				[ $size = small ] && in=$small_in || in=$large_in

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The instrument that measures the model, on rows made for it: forms become assembly as they should, every row
-# is counted, every fifth is held out, without data it says where they are.
+# The program that measures the model's accuracy (tests/accuracy), on rows made for this test: instruction forms become
+# correct assembly, every row is counted, every fifth is held out; without data it says where to get them.
 . "$TOP/tests/lib.sh"
 program=$(dirname "$SOFTPMU")/accuracy
 [ -x "$program" ] || skip "the accuracy program is not built"
@@ -33,29 +33,31 @@ echo '1.0035;MOV ((REG:W:G:64)), ((IMM:32))|VUNPCKHPD ((REG:W:V:256)), ((REG:R:V
 cp "$work/skylake-throughput/pairs.csv" "$work/skylake-throughput/fives.csv"
 
 MCA=0 MISSED=1 "$program" "$work" "$TOP/data" skylake >"$work/out" 2>"$work/err" || { bad "it runs"; cat "$work/err"; }
-grep -q '10 lines with a measurement, 2 of their' "$work/out" && ok "lines are counted, those not understood too" ||
+grep -q '10 lines with a measurement, 2 of their' "$work/out" &&
+	ok "lines with a measurement are counted, also those not understood" ||
 	bad "lines"
-grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "latencies as measured" || bad "latencies"
-grep -q '^| latency | every fifth, held out | 2 ' "$work/out" && ok "every fifth is held out" || bad "held out"
+grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "the latencies are the measured ones" ||
+	bad "latencies"
+grep -q '^| latency | every fifth, held out | 2 ' "$work/out" && ok "every fifth latency is held out" || bad "held out"
 grep -q '^| throughput | four of five | 7 ' "$work/out" && grep -q '^| throughput | every fifth, held out | 2 ' \
 	"$work/out" &&
-	ok "throughputs" || bad "throughputs"
+	ok "every throughput is in one of the two groups" || bad "throughputs"
 for k in 0 1; do
 	FOLD=$k/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.$k" 2>&1
 done
 [ "$(awk -F '[|]' '$2 == " latency " { n += $4 } $3 ~ /every fifth/ { n += 100 } END { print n }' "$work/fold.0" \
 	"$work/fold.1")" = 6 ] &&
-	! cmp -s "$work/fold.0" "$work/fold.1" && ok "folds are of the rows that are not held out, and share them" ||
+	! cmp -s "$work/fold.0" "$work/fold.1" && ok "the folds divide the rows that are not held out" ||
 	{ bad "folds"; cat "$work/fold.0" "$work/fold.1"; }
 FOLD=2/2 MCA=0 "$program" "$work" "$TOP/data" skylake >"$work/fold.2" 2>&1 && bad "FOLD=2/2" ||
-	ok "a fold that there is not is refused"
-grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "what was not understood is named" ||
+	ok "a fold out of range is refused"
+grep -q '^not understood: CVTPS2DQ + CVTDQ2PS' "$work/err" && ok "forms that are not understood are listed" ||
 	bad "not understood"
 grep -q '^| single | softpmu | 3 | [0-2][.]' "$work/out" && grep -q '^| pairs | softpmu | 1 | [0-2][.]' "$work/out" &&
-	ok "templates" || bad "templates"
+	ok "the templates are measured" || bad "templates"
 grep -v '^ok' "$work/out" >/dev/null; [ $failed = 0 ] || { cat "$work/out" "$work/err"; }
 
-# A row planted in the wrong place is the only one that is off; with it right the order is that of the measurements.
+# One row is planted with a wrong value: ceiling.sh finds only this row wrong, and corrected it changes tau.
 # shellcheck disable=SC2129
 printf '0.2560;ADD ((REG:RW:G:64)), ((IMM:32))\n1.0040;ADD byte ptr [((MEM:64)) + ((MIMM:16))], ((IMM:8))\n' \
 	>>"$work/skylake-throughput/fives.csv"
@@ -66,7 +68,7 @@ printf '3.0120;IMUL ((REG:RW:G:64)), ((REG:R:G:64))|%s|%s\n' \
 sh "$TOP/tests/accuracy/ceiling.sh" "$program" "$work" >"$work/out" 2>&1
 grep -q '^0[.][0-9]* *the model, 5 rows' "$work/out" && grep -q 'with the 1 rows right that are off' "$work/out" &&
 	[ "$(sed -n 1p "$work/out" | cut -c1-6)" != "$(sed -n 4p "$work/out" | cut -c1-6)" ] &&
-	ok "what a row that is off costs" || { bad "ceiling"; cat "$work/out"; }
+	ok "ceiling.sh finds the one wrong row and what it costs" || { bad "ceiling"; cat "$work/out"; }
 
 echo '1.0;ADD ((REG:RW:Q:64))' >>"$work/skylake-throughput/single.csv"
 MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an unknown placeholder" ||
@@ -74,5 +76,5 @@ MCA=0 "$program" "$work" "$TOP/data" skylake >/dev/null 2>"$work/err" && bad "an
 	bad "its message"; }
 "$TOP/experiments/accuracy-page.sh" "$program" "$work/nowhere" >/dev/null 2>"$work/err" && bad "no data" ||
 	{ grep -q 'InstLatx64/InstLatx64' "$work/err" && grep -q 'pmevo-artifact' "$work/err" &&
-	ok "without data it says where they are" || bad "its message"; }
+	ok "without data it says where to get them" || bad "its message"; }
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What an event counts does not depend on which others are counted: cores drop the records and signals that
-# nobody asked for.
+# The count of an event does not depend on the other events that are counted. It could: cores leave out the records and
+# signals that no event needs.
 . "$TOP/tests/lib.sh"
 seq 1 300 >"$work/numbers"
 export LC_ALL=C
@@ -14,12 +14,14 @@ for core in golden-cove skylake; do
 	n=0
 	while read -r event; do
 		n=$((n + 1))
-		[ $((n % 4)) = 0 ] || continue		# every fourth: a second each
+		[ $((n % 4)) = 0 ] || continue		# every fourth event, because each takes a second
 		"$SOFTPMU" stat -x, --core $core -e "$event" --replay "$work/stream" -o "$work/one" || failed=1
 		alone=$(cut -d, -f1 "$work/one") together=$(awk -F, -v e="$event" '$3 == e ":u" || $3 == e {
 			print $1 }' "$work/all")
-		[ -n "$alone" ] && [ "$alone" = "$together" ] || bad "$core $event: alone $alone, in company $together"
+		[ -n "$alone" ] && [ "$alone" = "$together" ] ||
+			bad "$core $event: alone $alone, with all others $together"
 	done <"$work/events"
-	[ $n -ge 150 ] && ok "$core: $n events, every fourth alone" || bad "$core: $n events listed"
+	[ $n -ge 150 ] && ok "$core: every fourth of $n events counts the same alone as with all others" ||
+		bad "$core: $n events listed"
 done
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is installed can be embedded: the example is built with pkg-config against an installation, by two
-# compilers, and counts and samples what it should; the headers are C++, too; of the library only the PMU is
-# drawn in, which needs the C library alone.
+# The installed library can be embedded: the example, built with pkg-config against an installation by two compilers,
+# counts and samples correctly. The headers are also valid C++. Only the PMU is linked from the library, and it needs
+# only the C library.
 . "$TOP/tests/lib.sh"
 command -v pkg-config >/dev/null 2>&1 || skip "pkg-config is not installed"
 case $SOFTPMU in */build/san/*) echo "the installation has no sanitizers"; exit 77 ;; esac
@@ -11,12 +11,12 @@ prefix="$work/a prefix"
 make -C "$TOP" --no-print-directory install PREFIX="$prefix" >"$work/log" 2>&1 ||
 	{ tail -n 20 "$work/log"; echo "FAILED make install"; exit 1; }
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-same "version" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
-same "headers" "$(cd "$prefix/include/softpmu" && ls)" "$(cd "$TOP/include/softpmu" && ls)"
-same "man page" "$(ls "$prefix/share/man/man3")" softpmu-pmu.3
+same "pkg-config gives the version of softpmu" "softpmu $(pkg-config --modversion softpmu)" "$("$SOFTPMU" --version)"
+same "all headers are installed" "$(cd "$prefix/include/softpmu" && ls)" "$(cd "$TOP/include/softpmu" && ls)"
+same "the man page of the library is installed" "$(ls "$prefix/share/man/man3")" softpmu-pmu.3
 events=$(pkg-config --variable=eventsdir softpmu)
-same "event tables" "$(cd "$events" && ls)" "$(cd "$TOP/data/events" && ls -- *.tsv)"
-same "the installed command" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
+same "all event tables are installed" "$(cd "$events" && ls)" "$(cd "$TOP/data/events" && ls -- *.tsv)"
+same "the installed command works" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
 cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
 for cc in gcc clang-14; do
@@ -26,21 +26,23 @@ for cc in gcc clang-14; do
 	built=$((built + 1))
 	"./emulator-$cc" "$events/skylake.tsv" >"out-$cc" 2>&1
 	same "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
-	same "$cc: as many samples as periods in the count" "$(sed -n 2p "out-$cc")" \
+	same "$cc: there is a sample for each period of the count" "$(sed -n 2p "out-$cc")" \
 		"1291 samples, one every 1009 cycles"
-	same "$cc: most samples at the load that misses" "$(sed -n 3p "out-$cc" | tr -s ' ')" " 52.4% 1014 load"
+	same "$cc: most samples are at the load that misses" "$(sed -n 3p "out-$cc" | tr -s ' ')" " 52.4% 1014 load"
 	"./emulator-$cc" "$events/golden-cove.tsv" MEM_LOAD_RETIRED.L1_MISS >"out-$cc" 2>&1
-	same "$cc: another PMU, another event: behind the load" "$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
+	same "$cc: with golden-cove and an event of L1 misses, the samples are behind the load" \
+		"$(sed -n '2p;$p' "out-$cc" | tr -s ' \n' ' ')" \
 		"25 samples, one every 1009 MEM_LOAD_RETIRED.L1_MISS 100.0% 1018 add "
 done
 [ $built -gt 0 ] || bad "no compiler"
-same "refused in one line" "$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
-same "no table, one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
+same "a PMU without the event is refused in one line" \
+	"$(./emulator-gcc "$events/p5.tsv" 2>&1 | grep -c "no event cycles on counter 0")" 1
+same "a file that is no event table is refused in one line" "$(./emulator-gcc /dev/null 2>&1 | grep -c "^emulator: ")" 1
 
-# the page shows this very output, and every function of the header is in the library
+# The how-to page shows this output, and every function of the header is in the library.
 shown=$(./emulator-gcc "$events/skylake.tsv" | while read -r line; do grep -qF "    $line" "$TOP/docs/howto/embed.md" ||
 	grep -qF "  $line" "$TOP/docs/howto/embed.md" || echo "$line"; done)
-same "docs/howto/embed.md shows what the example prints" "$shown" ""
+same "docs/howto/embed.md shows the output of the example" "$shown" ""
 nm --defined-only "$prefix/lib/libsoftpmu.a" 2>/dev/null | sed -n 's/.* T //p' | sort -u >symbols
 missing=$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u |
 	comm -23 - symbols)
@@ -49,24 +51,24 @@ undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/
 	comm -23 - symbols)
 same "every function of the manual page is in the library" "$undocumented" ""
 
-# of the archive: members of src/pmu only; undefined symbols: the C library's
+# The link map names members of src/pmu only, and the program needs no other library than the C library.
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
 other=$(for o in $drawn; do ls "$TOP/src/pmu/$o.c" "$TOP"/src/pmu/*/"$o.c" 2>/dev/null | grep -q . || echo "$o"; done)
-same "of the library only the PMU is drawn in" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
-same "it needs the C library alone" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+same "only the PMU is linked from the library" "$(echo "$drawn" | grep -cx pmu) $other" "1 "
+same "the program needs only the C library" "$(readelf -d emulator-gcc | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 	grep -v '^libc\.so')" ""
 
 for header in pmu record; do
 	if command -v g++ >/dev/null 2>&1; then
 		echo "#include <softpmu/$header.h>" >"$header.cc"
 		for std in c++11 c++20; do
-			same "$header.h is $std" \
+			same "$header.h is valid $std" \
 				"$(eval "g++ -std=$std -Wall -Wextra -Werror -fsyntax-only $(pkg-config \
 				--cflags softpmu) $header.cc" 2>&1)" ""
 		done
 	fi
 done
-if command -v g++ >/dev/null 2>&1; then	# and C linkage
+if command -v g++ >/dev/null 2>&1; then	# C linkage works
 	cat >link.cc <<-'C'
 	#include <softpmu/pmu.h>
 	int main(int, char **argv)

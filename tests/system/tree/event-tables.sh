@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The event tables that tools/events makes are the ones that are checked in.
+# The event tables in the repository equal the ones that tools/events generates.
 . "$TOP/tests/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 [ -f /usr/include/perfmon/pfmlib.h ] || skip "no header of libpfm4 (libpfm4-dev)"
@@ -10,7 +10,8 @@ for new in "$work"/*.tsv; do
 	[ -f "$new" ] || { echo "FAILED no table was made"; exit 1; }
 	name=$(basename "$new")
 	tables=$((tables + 1))
-	cmp "$new" "$TOP/data/events/$name" && ok "$name" || bad "$name: run tools/events/generate_events.sh"
+	cmp "$new" "$TOP/data/events/$name" && ok "$name is the generated table" ||
+		bad "$name: run tools/events/generate_events.sh"
 done
 [ $tables -ge 6 ] || bad "only $tables tables"
 exit $failed

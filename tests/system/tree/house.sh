@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rules of the tree: no binaries and nothing large, a licence line in every source, file names that are
-# unique, folders of src that one can take in, lines of at most 120 columns, functions of at most 100 lines.
-# Each check is tried on a small tree with one planted fault a rule.
+# The rules of the tree: no binaries and no large files, a licence line in every source, unique file names, at most 24
+# files in a folder of src, lines of at most 120 columns, functions of at most 100 lines. Each check is also run on a
+# small tree with one planted fault per rule.
 . "$TOP/tests/lib.sh"
 need git
 git -C "$TOP" rev-parse --git-dir >/dev/null 2>&1 || skip "this is not a git checkout"
 
-# Each of these prints a line for every fault of the tree in the working directory.
+# Each of these functions prints one line per fault of the tree in the working directory.
 tracked() { git ls-files -- "$@"; }
 
 binaries() {
@@ -15,8 +15,8 @@ binaries() {
 	tracked | xargs wc -c | awk '$2 != "total" && $1 > 1048576 { print $2 ": larger than 1 MB" }'
 }
 
-# Sources and scripts. Data files say where they come from instead; docs/examples are shown in the documentation
-# as they are.
+# Sources and scripts need a licence line. Data files name their source instead; docs/examples have none because the
+# documentation shows them as they are.
 licences() {
 	tracked '*.c' '*.h' '*.S' '*.cc' '*.def' '*.sh' '*.py' '*.awk' '*.lua' '*.mk' '*.yml' '*.1' '*.3' '*Makefile' \
 		.ci |
@@ -25,8 +25,8 @@ licences() {
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] ": no SPDX line" }'
 }
 
-# Not in data/ (a core and its uop table have one name) and the fuzzers' corpus (names are hashes, or say what
-# is in the file). README, LICENSE and Makefile have the names that readers and tools look for.
+# Exempt are data/ (a core and its uop table share a name), the fuzzers' corpus (names are hashes or describe the
+# input), and README.md, LICENSE and Makefile, the names that readers and tools look for.
 names() {
 	tracked | grep -v -e '^data/' -e '^tests/fuzz/corpus/' | sed 's|.*/||' |
 		grep -vx -e README.md -e LICENSE -e Makefile |

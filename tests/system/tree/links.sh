@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file. A path
-# or the name of a source in a code span (`src/core/core.h`, `core.h`) exists. No line of a page is longer than
-# 120 columns; code blocks, which hold what programs print, and tables may be. The check is tried on a folder
-# with each of these faults, too.
+# Every relative link of every Markdown page leads to a file, and its anchor to a heading of that file. Every path or
+# source name in a code span (`src/core/core.h`, `core.h`) exists. No line of a page is longer than 120 columns, except
+# in tables and in code blocks, which show what programs print. The check is also run on a folder with these faults.
 . "$TOP/tests/lib.sh"
 
-# pages DIR: its Markdown pages, one a line, without those of builds.
+# pages DIR: prints the Markdown pages of DIR, one per line, without those in build/.
 pages() { (cd "$1" && find . -name '*.md' ! -path './build/*' ! -path './.git/*' | sed 's|^\./||' | sort); }
 
-# parse DIR: of all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH from DIR on, "-" for no anchor),
-# "path PAGE:LINE PATH", "name PAGE:LINE NAME" and "long PAGE:LINE COLUMNS".
+# parse DIR: prints for all pages "heading PAGE ANCHOR", "link PAGE:LINE PATH ANCHOR" (PATH relative to DIR, "-" for no
+# anchor), "path PAGE:LINE PATH", "name PAGE:LINE NAME" and "long PAGE:LINE COLUMNS".
 parse() {
 	(cd "$1" && pages . | xargs awk '
 	function whole(path,    part, n, i, out, m) {	# without "." and ".."
@@ -64,7 +63,7 @@ parse() {
 	}')
 }
 
-# faults DIR: prints what is wrong with the pages of DIR.
+# faults DIR: prints the faults of the pages of DIR, one per line.
 faults() {
 	parse "$1" >"$work/parsed"
 	sed -n 's/^long \([^ ]*\) \(.*\)/\1: \2 columns/p' "$work/parsed"
@@ -72,7 +71,7 @@ faults() {
 		case $path in *...*) continue ;; esac
 		# shellcheck disable=SC2086
 		set -- "$1" "$1"/$path
-		# .c: a program of the tests, by its name
+		# A program of the tests may be named without its .c.
 		[ -e "$2" ] || [ -e "$2.c" ] || echo "$at: no path ${2#"$1"/}"
 	done
 	(cd "$1" && find . -type f ! -path './build/*') | sed 's|.*/||' | sort -u >"$work/names"
@@ -88,21 +87,21 @@ faults() {
 	done
 }
 
-same "all links lead somewhere, no line is too long" "$(faults "$TOP")" ""
-near "links are found" "$(grep -c '^link ' "$work/parsed")" 60 10000
+same "all links and names exist, and no line is too long" "$(faults "$TOP")" ""
+near "the number of links is plausible" "$(grep -c '^link ' "$work/parsed")" 60 10000
 unlisted=$(cd "$TOP" && pages docs | grep -v '^README\.md$' | while read -r page; do
 	grep -q "^link docs/README.md:[0-9]* docs/$page " "$work/parsed" || echo "$page"
 done)
 same "docs/README.md lists every page" "$unlisted" ""
 
-# The check itself.
+# The check finds planted faults.
 mkdir -p "$work/tree/in" || exit 1
 wide=$(printf '%0121d' 0)
 printf '# One head\n\n[a](in/b.md#two-b) [c](#one-head) `[d](nowhere)` `data/no*.tsv` `data/UP.tsv` `no.h`\n\n' \
 	>"$work/tree/a.md"
 printf '    [e](nowhere) %s\n\n%s\n' "$wide" "$wide" >>"$work/tree/a.md"
 printf '## Two, B\n\n[x](../none.md)\n[y](../a.md#three)\n\n| %s |\n' "$wide" >"$work/tree/in/b.md"
-same "faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
+same "the planted faults are found" "$(faults "$work/tree" | tr '\n' ';')" \
 	"a.md:7: 121 columns;a.md:3: no path data/no*.tsv;a.md:3: no file named no.h;in/b.md:3: no file none.md;\
 in/b.md:4: no heading #three in a.md;"
 exit $failed

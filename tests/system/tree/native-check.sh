@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The microbenchmarks of tests/native: what the model says of each is what has been published of the core, within 3 %
-# (tests/native/expected.tsv); the native instrument measures; and the report says what it compares.
+# The microbenchmarks of tests/native: the model's cycles are within 3 % of the published ones of the core
+# (tests/native/expected.tsv); the native measurement works; the report says which machines it compares.
 . "$TOP/tests/lib.sh"
 export MICRO="${MICRO:-$TOP/build/native/micro}"
 [ -x "$MICRO" ] || skip "the microbenchmarks are not built (make programs)"
@@ -10,10 +10,10 @@ expected="$TOP/tests/native/expected.tsv"
 # Every row names a microbenchmark.
 { "$MICRO" --list | cut -f1; echo mispredict; } | sort >"$work/all"
 grep -v '^#' "$expected" | cut -f1 | sort >"$work/rows"
-[ -z "$(comm -13 "$work/all" "$work/rows")" ] && ok "the table names microbenchmarks" ||
+[ -z "$(comm -13 "$work/all" "$work/rows")" ] && ok "every row of the table is a microbenchmark" ||
 	{ bad "the table names unknown ones"; comm -13 "$work/all" "$work/rows"; }
 
-# A sanitized model is slow: every eighth microbenchmark.
+# A sanitized model is slow, so it runs only every eighth microbenchmark.
 case $SOFTPMU in */san/*) every=8 least=5 ;; *) every=1 least=50 ;; esac
 awk -v every=$every '/^#/ || n++ % every == 0' "$expected" >"$work/expected"
 expected=$work/expected
@@ -48,12 +48,12 @@ for core in skylake golden-cove; do
 	}
 	END { printf "%s: %d as published, %d known to be missed, %d off\n", core, good, missed, off; exit off > 0 ||
 		good < enough }' \
-		"$work/$core" "$expected" && ok "$core shows what is published" || bad "$core"
+		"$work/$core" "$expected" && ok "$core has the published cycles" || bad "$core"
 	column=$((column + 1))
 done
 
-# Zen 4 and 5: what their own mechanisms decide, as measured on one (docs/measured/accuracy.md, "Native check:
-# zen4"; zen5.conf), within 3 %.
+# Zen 4 and 5: microbenchmarks of their own mechanisms, within 3 % of measurements on such a machine
+# (docs/measured/accuracy.md, "Native check: zen4"; zen5.conf).
 cat >"$work/zen4" <<'END'
 xchg	0.333	0.336
 forward	1	1
@@ -92,24 +92,27 @@ for core in zen4 zen5; do
 	awk -F'\t' -v core=$core 'NR == FNR { model[$1] = $2; next }
 	!($1 in model) || model[$1] < $2 * 0.97 || model[$1] > $3 * 1.03 {
 		print "off: " core " " $1 " is " model[$1] ", measured " $2 " to " $3; off++ }
-	END { exit off > 0 }' "$work/model" "$work/$core" && ok "$core shows what was measured on one" || bad "$core"
+	END { exit off > 0 }' "$work/model" "$work/$core" &&
+		ok "$core has the cycles measured on such a machine" || bad "$core"
 done
 
-# The native side: a multiplication takes three additions on every x86 processor since Nehalem and Zen. The
-# machine may be busy: three tries.
+# The native side: a multiplication takes as long as three additions on every x86 processor since Nehalem and Zen.
+# Three tries, because the machine may be busy.
 for _ in 1 2 3; do
 	"$MICRO" --native imul >"$work/native" && awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' \
 		"$work/native" && break
 done
-awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" && ok "natively IMUL takes 3 or 4 ADDs" ||
+awk -F'\t' '{ exit !($2 > 2.8 && $2 < 4.2 && $4 > 0.3) }' "$work/native" &&
+	ok "natively an IMUL takes as long as 3 or 4 ADDs" ||
 	{ bad "natively IMUL takes $(cat "$work/native")"; }
 
-# The report: where the core is the host's preset it judges what stays within L2, elsewhere it says whose
-# columns they are. Stand-ins: a host that is a Skylake, and the native figures of three microbenchmarks.
+# The report: if the core is the host's preset, the report has verdicts on the microbenchmarks that stay within L2;
+# otherwise it says that the columns are different machines. Stand-ins imitate a Skylake host with native figures of
+# three microbenchmarks.
 cat >"$work/softpmu" <<'END'
 #!/bin/sh
 [ "$*" = "cpuid --core host -j" ] && { echo '{"core": "skylake", "signature": 329443, "family": 6}'; exit; }
-for word; do	# the model runs the true program
+for word; do	# the model runs the real program
 	shift
 	[ "$word" != "$MICRO" ] || word=$REAL_MICRO
 	set -- "$@" "$word"
@@ -125,30 +128,31 @@ case $1 in
 esac
 END
 chmod +x "$work/softpmu" "$work/micro"
-stand_in() {	# [CORE]: the report with the stand-ins in place of the programs
+stand_in() {	# [CORE]: prints the report with the stand-ins in place of the programs
 	env REAL_SOFTPMU="$SOFTPMU" REAL_MICRO="$MICRO" SOFTPMU="$work/softpmu" MICRO="$work/micro" \
 		"$TOP/experiments/native-page.sh" "$@"
 }
 stand_in >"$work/report" 2>"$work/err" || cat "$work/err"
-grep -q '^## Native check: skylake$' "$work/report" && ok "the host's preset is the default" || bad "the default"
+grep -q '^## Native check: skylake$' "$work/report" && ok "the default core is the host's preset" || bad "the default"
 grep -q '^| add | 1.050 | \(0[.]99\|1[.]0\).* | 0.95 | good |' "$work/report" &&
 	grep -q '^| imul | 4.000 | .* | 0.75 | off |' "$work/report" &&
 	grep -q '^| chase_memory | 20.000 | [1-9].* | [1-9].* |  | ' "$work/report" &&
 	grep -q '^1 of 2 microbenchmarks that stay within L2 are within 12 %[.]$' "$work/report" &&
-	ok "verdicts, but of memory" || { bad "verdicts"; cat "$work/report"; }
+	ok "the report has verdicts, except for memory" || { bad "verdicts"; cat "$work/report"; }
 stand_in golden-cove >"$work/report" 2>"$work/err" || cat "$work/err"
 grep -q "preset is skylake: the columns are two different machines, without a verdict" "$work/report" &&
 	! grep -q -e good -e 'within 12' "$work/report" &&
-	ok "no verdict on another core" || { bad "another core"; cat "$work/report"; }
+	ok "the report has no verdicts on another core than the host's" || { bad "another core"; cat "$work/report"; }
 "$TOP/experiments/native-page.sh" no-such-core >"$work/report" 2>"$work/err" && bad "an unknown core" ||
-	{ grep -q "unknown core 'no-such-core'" "$work/err" && ok "an unknown core" ||
+	{ grep -q "unknown core 'no-such-core'" "$work/err" && ok "an unknown core is refused" ||
 	{ bad "message of an unknown core"; cat "$work/err"; }; }
 
 # Options.
-"$MICRO" no-such 5 2>/dev/null; [ $? = 2 ] && ok "an unknown microbenchmark" || bad "an unknown microbenchmark"
-"$MICRO" add 5x 2>/dev/null; [ $? = 2 ] && ok "a count that is none" || bad "a count that is none"
-"$MICRO" --list --l3 100000 2>/dev/null; [ $? = 2 ] && ok "a size that is no power of two" || bad "a size"
-"$MICRO" 2>/dev/null; [ $? = 2 ] && ok "no arguments" || bad "no arguments"
+"$MICRO" no-such 5 2>/dev/null; [ $? = 2 ] && ok "an unknown microbenchmark is refused" ||
+	bad "an unknown microbenchmark"
+"$MICRO" add 5x 2>/dev/null; [ $? = 2 ] && ok "a count that is no number is refused" || bad "a count that is none"
+"$MICRO" --list --l3 100000 2>/dev/null; [ $? = 2 ] && ok "a size that is no power of two is refused" || bad "a size"
+"$MICRO" 2>/dev/null; [ $? = 2 ] && ok "a command without arguments is refused" || bad "no arguments"
 
 # The host's preset, or one line that names the host.
 if "$SOFTPMU" cpuid --core host >"$work/host" 2>"$work/why"; then
@@ -156,13 +160,15 @@ if "$SOFTPMU" cpuid --core host >"$work/host" 2>"$work/why"; then
 else
 	[ "$(grep -c . "$work/why")" = 1 ] &&
 		grep -q 'no preset models this host, .* family .*model .*; nearest presets: [a-z]' "$work/why" &&
-		ok "a host without preset is named" || { bad "a host without preset"; cat "$work/why"; }
+		ok "the error for a host without a preset describes the host" ||
+		{ bad "a host without preset"; cat "$work/why"; }
 	for command in "stat true" "block --asm nop" "list"; do
 		# shellcheck disable=SC2086
 		set -- $command; name=$1; shift
 		# shellcheck disable=SC2086
 		"$SOFTPMU" $name --core host "$@" >"$work/out" 2>"$work/err" && bad "$name --core host" ||
-			{ cmp -s "$work/err" "$work/why" && ok "$name says the same" || bad "$name"; }
+			{ cmp -s "$work/err" "$work/why" && ok "$name --core host prints the same error" ||
+			bad "$name"; }
 	done
 fi
 exit $failed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Real programs run to the end under softpmu with the same output and exit status as without it.
+# Real programs run to the end under softpmu, with the same output and exit status as without it.
 . "$TOP/tests/lib.sh"
 export LC_ALL=C PYTHONHASHSEED=0
 [ -x "$SOFTPMU" ] || { echo "no $SOFTPMU"; exit 1; }
@@ -18,13 +18,13 @@ set -e
 n=0; for i in 1 2 3 4 5; do n=$((n + i)); done
 echo "sum $n"; seq 1 100 | sort -rn | head -n 2; exit 5
 SH
-as_alone() {	# NAME softpmu-options -- command...: compares stdout and status
+as_alone() {	# NAME SOFTPMU-OPTION... -- COMMAND...: output and exit status are the same with and without softpmu
 	name=$1; shift
 	options=
 	while [ "$1" != -- ]; do options="$options $1"; shift; done
 	shift
 	(exec "$@") >native.out 2>native.err </dev/null; native=$?
-	sed -i '/^\(Segmentation fault\|Aborted\)/d' native.err	# the shell's own word on a signal
+	sed -i '/^\(Segmentation fault\|Aborted\)/d' native.err	# the shell's own message about a signal
 	start=$(date +%s)
 	# shellcheck disable=SC2086
 	timeout 300 "$SOFTPMU" stat -x, -e instructions,cycles -o counts $options -- "$@" >soft.out 2>soft.err \
@@ -40,7 +40,7 @@ as_alone() {	# NAME softpmu-options -- command...: compares stdout and status
 		head -n 5; }
 	[ "${insns:-0}" -gt 1000 ] && [ "${cycles:-0}" -gt 1000 ] ||
 		{ ok=FAILED; echo "$name: counts are missing: '$(cat counts)'"; }
-	# A sensible machine: between 0.05 and 6 instructions a cycle.
+	# The counts are plausible: between 0.05 and 6 instructions per cycle.
 	[ $((${insns:-0} / 6)) -le "${cycles:-0}" ] && [ $((${insns:-0} * 20)) -ge "${cycles:-0}" ] ||
 		{ ok=FAILED; echo "$name: $insns instructions in $cycles cycles"; }
 	[ $ok = ok ] || failed=$((failed + 1))

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs and softpmu in surroundings that are not a user's shell: no environment, no standard files, another root.
+# softpmu in unusual surroundings: no environment, no standard descriptors, no working directory, small limits, children
+# of another user.
 . "$TOP/tests/lib.sh"
 stat="$SOFTPMU stat --no-wrong-path -x, -e instructions"
-# is NAME WANTED-STATUS STATUS: nothing on standard error but what was expected, a count in the file
+# is NAME EXPECTED-STATUS STATUS: the status is the expected one, there is a count, and standard error is empty
 is() {
 	n=$(cut -d, -f1 counts)
 	if [ "$2" = "$3" ] && [ "${n:-0}" -gt 100 ] &&
@@ -11,22 +12,22 @@ is() {
 	rm -f counts err
 }
 # shellcheck disable=SC2086
-env -i $stat -o counts "$PROGRAMS/reps" 2>err; is "no environment" 0 $?
-$stat -o counts "$PROGRAMS/reps" <&- >&- 2>err; is "no standard input and output" 0 $?
+env -i $stat -o counts "$PROGRAMS/reps" 2>err; is "softpmu runs without an environment" 0 $?
+$stat -o counts "$PROGRAMS/reps" <&- >&- 2>err; is "softpmu runs without standard input and output" 0 $?
 mkdir gone && cd gone && rmdir ../gone && $stat -o "$work/counts" "$PROGRAMS/reps" 2>"$work/err"; code=$?
 cd "$work" || exit 1
-is "the folder is gone" 0 $code
+is "softpmu runs in a directory that was removed" 0 $code
 # shellcheck disable=SC3045
-(ulimit -s 256; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "a small stack" 0 $?
+(ulimit -s 256; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "softpmu runs with a small stack" 0 $?
 # shellcheck disable=SC3045
-(ulimit -n 24; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "few descriptors" 0 $?
+(ulimit -n 24; exec $stat -o counts "$PROGRAMS/reps") 2>err; is "softpmu runs with few descriptors" 0 $?
 for what in "--follow" ""; do
 	# shellcheck disable=SC2086
 	$stat $what -o counts "$PROGRAMS/trace_self" nobody >out 2>err; code=$?
 	case $code:$what in
-	9:*) echo "no other user could be had: not tried"; continue ;;
+	9:*) echo "this user cannot become another user: not tested"; continue ;;
 	0:--follow) if grep -q 'cannot reach the tracer.*untraced' err; then : >err; else echo no warning >err; fi ;;
 	esac
-	is "children of another user's${what:+, $what}" 0 $code
+	is "a program whose children change their user runs to its end${what:+, $what}" 0 $code
 done
 exit $failed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * advice RULE bad|good: a program that has the trouble that the rule of softpmu tune --software is about, and
- * its twin that has been mended. The line that the advice has to name is marked with AT and the rule. */
+ * advice RULE bad|good: a program with the fault that a rule of softpmu tune --software finds, and the same program
+ * without the fault. The line that the advice must name is marked with AT and the rule. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define KEEP __attribute__((noinline, noclone))
 typedef uint64_t u64;
-static volatile u64 zero;	/* a chain that the compiler cannot know to be none: x & zero */
+static volatile u64 zero;	/* x & zero: a dependence that the compiler must keep */
 static u64 random_state = 88172645463325252u;
 static u64 random_next(void)
 {
@@ -80,7 +80,7 @@ static KEEP u64 code_alias_good(void)
 		__asm__ volatile(APART("64") : "+r"(sum));
 	return sum;
 }
-/* Code that runs, each piece behind 110 bytes that do not: more lines than L1I has. */
+/* Pieces of code that run, 110 bytes that do not run before each: more lines than L1I holds. */
 static KEEP u64 layout_bad(void)
 {
 	u64 sum = 0;
@@ -97,7 +97,7 @@ static KEEP u64 layout_good(void)
 	return sum;
 }
 
-/* ---- stores and loads that follow ---- */
+/* ---- stores and later loads ---- */
 
 _Alignas(4096) struct { u64 to[512], from[1024]; } page;
 static KEEP u64 copy(u64 *to, const u64 *from)
@@ -110,7 +110,7 @@ static KEEP u64 copy(u64 *to, const u64 *from)
 		}
 	return x;
 }
-/* what is loaded next lies a page behind what was stored last */
+/* each load lies a page behind the last store */
 static u64 alias_bad(void) { return copy(page.to + 1, page.from); }
 static u64 alias_good(void) { return copy(page.to + 1, page.from + 256); }
 
@@ -220,13 +220,13 @@ static KEEP u64 prefetch_good(void)
 	for (size_t i = 0; i < STEPS; i++) {
 		__builtin_prefetch(wide + (i + 32) * STEP);
 		for (int k = 0; k < 20; k++)
-			x += x >> 3 ^ (u64)k;	/* work that the prefetches have the time of */
+			x += x >> 3 ^ (u64)k;	/* work that gives the prefetches time */
 		x += *(u64 *)(wide + i * STEP + (x & zero));
 	}
 	return x;
 }
 
-/* In steps that no prefetcher follows: a permutation of the pages. */
+/* A permutation of the pages, which no prefetcher follows. */
 static KEEP u64 hop(const char *from, size_t pages)
 {
 	u64 x = 0, at = 1;
@@ -257,7 +257,7 @@ static KEEP void *count(void *which)
 {
 	u64 x = 3;
 	for (int i = 0; i < 1000; i++) {
-		/* until the last store has been written: a load that is forwarded to asks no other core */
+		/* waits until the last store is written: a forwarded load accesses no other core's line */
 		for (int k = 0; k < 200; k++)
 			x = x * x | 5;
 		counter[(size_t)which + (x & zero)] += x | 1;	/* AT false-sharing */
@@ -276,8 +276,8 @@ static u64 both(void *(*f)(void *), size_t a, size_t b)
 static u64 sharing_bad(void) { return both(count, 0, 1); }
 static u64 sharing_good(void) { return both(count, 0, 8); }
 
-/* The example of US 2005/0273310: threads whose data start at equal addresses modulo a way's bytes displace
- * each other's lines. Each uses 8 lines of a set of 12. */
+/* The example of US 2005/0273310: threads whose data start at equal addresses modulo the size of a cache way evict
+ * each other's lines. Each thread uses 8 lines of a set of 12. */
 _Alignas(4096) char region[2 * 16 * 4096];
 static KEEP void *walk(void *start)
 {

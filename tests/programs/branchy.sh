@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Writes a C program as large ones are: its way leads through many functions, of each of which little is ever
-# run. What is run lies where a compiler without a profile does not expect it, so that the way is full of taken
-# branches, and its lines are spread over more than a first-level instruction cache. A profile tells which side
-# of each condition is taken: what AutoFDO and BOLT are for.
+# Writes a C program that resembles large ones: it runs through many functions but executes little of each. A
+# compiler without a profile expects the other side of each condition, so the executed path is full of taken
+# branches, and its lines spread over more than a first-level instruction cache. A profile tells AutoFDO and BOLT
+# which side of each condition runs.
 #
-#   branchy ROUNDS [time]      time: also prints the seconds of CPU it took, on a line of their own
+#   branchy ROUNDS [time]      time: also prints the CPU seconds used, on a line of their own
 FUNCTIONS=${1:-240}
 awk -v n="$FUNCTIONS" 'BEGIN {
 	print "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Functions that wait for one thing each: memory (chase), a branch that no predictor knows (toss), the divider
+ * Functions with one cause of waiting each: memory (chase), an unpredictable branch (toss), the divider
  * (divide). Deterministic. */
 #include <stdint.h>
 #include <stdio.h>

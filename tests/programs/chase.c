@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * chase KILOBYTES STRIDE linear|backward|random STEPS [small|huge|protected|moved|late|freed] Follows a chain
- * of pointers, one every STRIDE bytes, STEPS loads; what comes before is the same for any number of steps.
- * huge: in memory with MADV_HUGEPAGE; protected: which mprotect then changes; moved: and mremap moves; late:
- * asked for when it was written already; freed: asked for in a mapping that was there before at the same place. */
+ * chase KILOBYTES STRIDE linear|backward|random STEPS [small|huge|protected|moved|late|freed]: follows a chain of
+ * pointers, one every STRIDE bytes, STEPS loads; the start-up does not depend on STEPS. huge: with MADV_HUGEPAGE;
+ * protected: also changed by mprotect; moved: also moved by mremap; late: MADV_HUGEPAGE after the memory was written;
+ * freed: MADV_HUGEPAGE was given for an earlier mapping at the same place. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	uint32_t *order = malloc(n * sizeof *order);
 	if (!order || !n)
 		return 1;
-	for (size_t i = 0; i < n; i++)	/* touched in rising order */
+	for (size_t i = 0; i < n; i++)	/* first touched in ascending order */
 		*(void **)(a + i * stride) = NULL;
 	if (!strcmp(how, "late"))
 		madvise(a, (bytes + mb2 - 1) & ~(mb2 - 1), MADV_HUGEPAGE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A large block taken and given back again and again: churn MIB ROUNDS. Above 32 MiB malloc maps each anew,
- * with a page fault for each page, unless its tunables glibc.malloc.mmap_threshold and trim_threshold have it
- * kept. */
+ * churn MIB ROUNDS: allocates and frees a large block in each round. Above 32 MiB malloc maps each block anew, with
+ * a page fault for each page, unless the tunables glibc.malloc.mmap_threshold and trim_threshold make it keep the
+ * memory. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A program that looks at itself (softpmu/client.h); what it prints is checked by
- * tests/system/registers/client.sh. Built as C for both word sizes, and as C++.
+ * A program that uses softpmu/client.h; tests/system/registers/client.sh checks its output. Built as C for both word
+ * sizes, and as C++.
  *
- *   client alone             what the calls say; under nothing: that nobody listens
+ *   client alone             prints the results of the calls; without softpmu these are errors
  *   client count FAMILY N    counts of known code between an enabling and a disabling write; FAMILY: arch, p6, p5,
  *                            netburst
  *   client fixed N           the same with fixed counters, and IA32_PERF_GLOBAL_CTRL as the switch
- *   client pmi FAMILY        interrupts; the LVT entry
- *   client errors            what an architectural PMU refuses
- *   client threads           two threads, a PMU each
+ *   client pmi FAMILY        interrupts and the LVT entry
+ *   client errors            accesses that an architectural PMU refuses
+ *   client threads           two threads, each with a PMU
  *   client regions N         regions of known length
  *   client leaf              CPUID leaf 0AH
  *   client event EVTSEL N    an event of an architectural PMU or a P6
- *   client pebs BYTES        precise records of loads, of so many bytes each, in the program's memory
+ *   client pebs BYTES        precise records of loads, BYTES each, in the program's memory
  *   client bts N             branch records of known code
- *   client forever           asks until nobody answers
+ *   client forever           calls until softpmu is gone
  */
 #include "softpmu/client.h"
 #include <inttypes.h>
@@ -31,8 +31,8 @@
 
 static volatile uint32_t memory;
 
-/* Executed behind the first request, up to and including the second: 3 +
- * 4 * n instructions, of which n branches and n loads. */
+/* Instructions after the first request, up to and including the second: 3 + 4 * n,
+ * among them n branches and n loads. */
 static __attribute__((noinline)) void measured(const struct spmu_client_request *on,
 	const struct spmu_client_request *off, uint32_t n)
 {
@@ -72,7 +72,7 @@ struct family {
 	const char *name;
 	uint32_t prepare_msr[EVENTS];	/* 0: none */
 	uint64_t prepare[EVENTS];
-	uint32_t control;		/* the register that enables */
+	uint32_t control;		/* the register that enables counting */
 	uint64_t on[EVENTS], off;
 	uint32_t counter, rdpmc;
 	uint64_t interrupt;		/* bit of the control register */
@@ -120,7 +120,7 @@ static void counts(const struct family *f, uint32_t n)
 		int status;
 		volatile int elsewhere;
 		for (elsewhere = 0; elsewhere < 100; elsewhere++)
-			;	/* while it is disabled nothing counts */
+			;	/* not counted: the counter is disabled */
 		status = spmu_client_rdpmc(f->rdpmc, &read);
 		printf("%s %" PRIu64 " rdpmc %s\n", event_name[e], first, status == SPMU_CLIENT_UD ? "#UD"
 			: read == first ? "same" : "differs");
@@ -197,7 +197,7 @@ static void errors(void)
 	bad.index = 0x38f;
 	bad.answer = 16;		/* nothing is mapped there */
 	printf("bad address %d\n", spmu_client_do(&bad));
-	bad.code = SPMU_CLIENT_CODES;	/* not ours */
+	bad.code = SPMU_CLIENT_CODES;	/* an unknown code */
 	printf("unknown code %d\n", spmu_client_do(&bad));
 	spmu_client_region_begin((const char *)16);
 	spmu_client_region_begin("");

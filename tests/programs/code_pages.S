@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Calls 1,024 functions in a row, each a RET at the start of a line of its own on a page of its own, ROUNDS
- * times (-DROUNDS=N): each call misses an ITLB of up to 256 pages and an L1I of 512 lines that replaces the
- * oldest; the second round on, an STLB of 1,536 pages and L2 have them.
+ * times (-DROUNDS=N): each call misses an ITLB of up to 256 pages and an L1I of 512 lines with LRU replacement;
+ * from the second round on, an STLB of 1,536 pages and L2 hit.
  */
 #ifndef ROUNDS
 #define ROUNDS 2

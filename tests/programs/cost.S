@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Loops that have one kind of costly event each, for softpmu cost (make cost-table).  64-bit, no library.
  *
- * -DMISPREDICT    a branch that goes as the bits of a random sequence say, no memory references
+ * -DMISPREDICT    a branch on the bits of a random sequence, no memory accesses
  * -DBYTES=N -DSTRIDE=N  a chain of pointers, STRIDE bytes apart, through N bytes, followed ROUNDS times
- * -DSTALL         a chain of multiplications, and beside it one that waits for a load that crosses a line:
- *                 its penalty alone says whether the two
- *                 want the multiplier in the same cycle.  Without the penalty they do
+ * -DSTALL         a chain of multiplications, and beside it one that waits for a load that crosses a line.
+ *                 Without the penalty of the load both need the multiplier in the
+ *                 same cycle; with it they do not
  */
 #ifndef ROUNDS
 #define ROUNDS 20000
@@ -29,7 +29,7 @@ again:	mov %eax, %edx			/* xorshift: every bit follows from all 32 before */
 	shl $5, %edx
 	xor %edx, %eax
 	test $0x10000, %eax
-	jz 1f				/* what comes behind the branch differs in how long it takes */
+	jz 1f				/* the time of the code after the branch varies */
 	imul $5, %eax, %esi
 1:	shl $1, %edi
 	dec %ecx
@@ -45,7 +45,7 @@ again:	imul %rax, %rax			/* the chain */
 	mov %rax, %rdx
 	and $0, %edx
 	mov (%rbx,%rdx), %rsi		/* crosses a line */
-	imul %rsi, %rsi			/* nobody waits for it */
+	imul %rsi, %rsi			/* its result is not used */
 	dec %ecx
 	jnz again
 #else

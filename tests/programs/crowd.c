@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * crowd N CHILDREN [ask]: three threads that meet at a mutex and, at the same time, processes that ask for
- * their PMU (softpmu/client.h); with `ask` the process of the threads does, too. Every thread writes memory of
- * its own and all meet N / 500 times. Prints what they added up. */
+ * crowd N CHILDREN [ask]: three threads that share a mutex and, at the same time, child processes that use their
+ * PMU (softpmu/client.h); with `ask` the process of the threads does, too. Every thread writes its own memory, and
+ * all meet N / 500 times. Prints the sum of their work. */
 #include <softpmu/client.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * disassemble FILE att|intel [names] <ADDRESSES: the disassembler's text of the instructions at these ELF
- * addresses (hex, one a line), an output line each, "END TEXT", END being the address behind it; with `names`,
- * addresses are named as annotate does.
+ * disassemble FILE att|intel [names] <ADDRESSES: prints the disassembler's text of the instructions at these ELF
+ * addresses (hex, one per line), one line "END TEXT" each; END is the address after the instruction. With `names`,
+ * addresses have names, as in annotate.
  */
 #include "isa/isa.h"
 #include "symbols/symbols.h"
@@ -16,7 +16,7 @@
 
 struct image { const uint8_t *bytes; size_t size; int word_bytes; };
 
-/* The file's bytes at an ELF address: how many there are. */
+/* Finds the file's bytes at an ELF address; returns their number. */
 static size_t find(const struct image *m, uint64_t vaddr, const uint8_t **at)
 {
 	const Elf64_Ehdr *h64 = (const void *)m->bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * features MSR VALUE: does the same work three times, with a register of features of the modelled core
- * (softpmu/client.h, docs/reference/features.md) as it was, then with VALUE in it, then with 0 again. Each time
- * is a region: before, changed, after. Prints what became of the write and what was read back, and a write with
- * all bits set, which must fault. */
+ * features MSR VALUE: does the same work three times: with a feature register of the modelled core (softpmu/client.h,
+ * docs/reference/features.md) unchanged, then with VALUE in it, then with 0. Each time is a region: before, changed,
+ * after. Prints the result of the write and the value read back, and the result of a write with all bits set, which
+ * must fault. */
 #include <softpmu/client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { BYTES = 24 << 10, ROUNDS = 40, DIRECTIONS = 4096 };
 static unsigned char data[BYTES] __attribute__((aligned(4096)));
 static unsigned char way[DIRECTIONS];
 
-/* Every line of `data` in turn, and branches that go by what was before. */
+/* Reads every line of `data` in turn, and has branches that follow a repeated pattern. */
 static unsigned long __attribute__((noinline)) work(void)
 {
 	unsigned long sum = 0;

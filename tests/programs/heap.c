@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Walks through data objects of all kinds: blocks of malloc, calloc and realloc, two arrays, a thread's stack. */
+ * Reads data objects of all kinds: blocks of malloc, calloc and realloc, two arrays, a thread's stack. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Jumps to themselves; no C library.  Each time round retires: 2 * 1000 + 7 instructions, 2 * 1000 of them branches.
+# Jumps to themselves; no C library.  Each iteration retires: 2 * 1000 + 7 instructions, 2 * 1000 of them branches.
 	.text
 	.globl _start
 _start:

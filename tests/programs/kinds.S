@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Known numbers of what is counted by kind, 1,000 rounds of: software prefetches (3 PREFETCHNTA, 5 PREFETCHT0,
- * 2 PREFETCHT1, 1 PREFETCHT2, 1 PREFETCHW); copies of registers (2 general-purpose, 1 vector) and zero idioms
- * (1 each), which are no copies. Then 1,000 rounds of 7 copies of a general-purpose register that all keep
- * their names: more than rename can do.
+ * Known numbers of events that are counted by kind. 1,000 rounds of: software prefetches (3 PREFETCHNTA,
+ * 5 PREFETCHT0, 2 PREFETCHT1, 1 PREFETCHT2, 1 PREFETCHW); register copies (2 general-purpose, 1 vector) and zero
+ * idioms (1 each), which are no copies. Then 1,000 rounds of 7 copies of one general-purpose register that all stay
+ * live: more than rename can eliminate.
  */
 	.text
 	.globl _start
@@ -21,7 +21,7 @@ round:
 	.endr
 	prefetcht2 (%rsi)
 	prefetchw (%rsi)
-	mov %rsi, %rax			/* the copy's other name goes with the next instruction */
+	mov %rsi, %rax			/* the next instruction overwrites the other register */
 	mov %rsi, %rdx
 	xor %eax, %eax
 	lea 1(%rsi), %rdx

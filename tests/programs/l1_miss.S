@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Misses of an 8 KB, 4-way first-level cache by one load, among many that hit: eight locations 8 KB apart share a set.
+ * One load misses an 8 KB, 4-way first-level cache, among many that hit: eight locations 8 KB apart share a set.
  *
  * The experiment of B. Sprunt, "Pentium 4 Performance-Monitoring Features", IEEE Micro 22(4), 2002 (l1_miss).
- * 32-bit, no library. ROUNDS (-DROUNDS=N): times round the eight locations; a miss at each. Each location holds
- * its own address, so the loads of a round depend on nothing but its pointer.
+ * 32-bit, no library. ROUNDS (-DROUNDS=N): passes over the eight locations, with a miss at each. Each location
+ * holds its own address, so the loads of a round depend only on its pointer.
  */
 #ifndef ROUNDS
 #define ROUNDS 10000

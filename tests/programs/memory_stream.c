@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * stream read|write KILOBYTES ROUNDS: reads, or writes, an array line by line from end to end, so often. What
- * it does before (writing the array once) is the same for any number of rounds. */
+ * stream read|write KILOBYTES ROUNDS: reads or writes an array line by line from end to end, ROUNDS times. The
+ * start-up (writing the array once) does not depend on ROUNDS. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

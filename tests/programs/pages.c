@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Random reads of malloc'ed memory: pages MIB READS. On 4 KiB pages nearly each of them misses the TLB, and the
- * first touch of each page is a page fault; with huge pages (glibc.malloc.hugetlb=1) there are 512 times fewer
+ * pages MIB READS: random reads of malloc'ed memory. With 4 KiB pages nearly every read misses the TLB, and the
+ * first access to each page is a page fault; with huge pages (glibc.malloc.hugetlb=1) there are 512 times fewer
  * of both. Exits with 0. */
 #include <stdint.h>
 #include <stdio.h>

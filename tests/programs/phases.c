@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * phases ROUNDS: a program whose two phases want different prefetchers, as one with a garbage collector does.
+ * phases ROUNDS: two phases that need different prefetchers, like a program with a garbage collector.
  *
- *   mutate   visits objects of 128 bytes in an order with no stride, and both lines of each, more than L2 holds:
- *            the adjacent-line prefetcher has
- *            the second line on its way when it is wanted
- *   collect  visits fewer of them again and again, for the mark in one of the two lines: these fit L2, but not
- *            together with the other lines, which
- *            the adjacent-line prefetcher brings and nobody wants
+ *   mutate   reads both lines of objects of 128 bytes, in an order without a stride, more than L2 holds: the
+ *            adjacent-line prefetcher has requested
+ *            the second line before it is needed
+ *   collect  reads one of the two lines of fewer objects, again and again: these lines fit in L2, but not together
+ *            with the other lines, which the
+ *            adjacent-line prefetcher fetches needlessly
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static __attribute__((noinline)) uint64_t collect(unsigned times)
 {
 	uint64_t at = 0;
 	for (unsigned n = times * MARKED; n--; ) {
-		const uint64_t odd = (at ^ at >> 2 ^ at >> 5) & 1;	/* so that all sets are wanted alike */
+		const uint64_t odd = (at ^ at >> 2 ^ at >> 5) & 1;	/* so that all sets are used equally */
 		at += MARKED_STEP + heap[at * 16 + odd * 8];
 		at = at >= MARKED ? at - MARKED : at;
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the system tests run.  Fixed flags: their instruction counts are golden.
+# The programs of the system tests.  The flags are fixed, because the instruction counts are golden.
 P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
@@ -34,7 +34,7 @@ $P/reps $P/norep $P/jumps: $P/%: tests/programs/%.S
 $P/l1_miss: tests/programs/l1_miss.S
 	@mkdir -p $(@D)
 	gcc -m32 -nostdlib -static -no-pie -o $@ $<
-# experiments/pentium4.sh: as many misses as make 800 samples; for caches of up to 23 ways; the whole experiment.
+# For experiments/pentium4.sh: enough misses for 800 samples; for caches of up to 23 ways; the whole experiment.
 $P/l1_miss-p4: L1_MISS := -DROUNDS=10100
 $P/l1_miss-p4-wide: L1_MISS := -DROUNDS=3367 -DLOCATIONS=24
 $P/l1_miss-p4-full: L1_MISS := -DROUNDS=10000000
@@ -71,7 +71,7 @@ $P/code_pages-%: tests/programs/code_pages.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -DROUNDS=$* -o $@ $<
 -include tests/programs/trace.mk
-# Loops for softpmu cost: of one kind of event each.
+# Loops for softpmu cost, with one kind of event each.
 COST_mispredict := -DMISPREDICT
 COST_l1 := -DBYTES=65536 -DSTRIDE=64
 COST_l2 := -DBYTES=8388608 -DSTRIDE=256
@@ -80,5 +80,5 @@ programs: $P/cost-mispredict $P/cost-l1 $P/cost-l2 $P/cost-stall
 $P/cost-%: tests/programs/cost.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie $(COST_$*) -o $@ $<
-# Static: of 32 runs none has to start the dynamic linker.
+# Static, so that none of 32 runs executes the dynamic linker.
 $P/advice: PROGRAM_FLAGS += -static

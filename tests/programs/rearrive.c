@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * rearrive TRACE TO HOW: writes the trace again with its processes' spans in another order of arrival: each
- * process's own stay in theirs, as if the host had scheduled the traced processes otherwise. HOW: first (one
- * process after the other), last (the first process comes last), turns (a span of each in turn). */
+ * rearrive TRACE TO HOW: copies a trace with the spans of its processes in another order of arrival, as if the host
+ * had scheduled the traced processes differently; the order within each process stays. HOW: first (one process
+ * after the other), last (the first process comes last), turns (one span of each in turn). */
 #include "stream/stream_internal.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# REP string instructions and nothing else of note; no C library. Each REP instruction retires as one:
-# 4 + 6 * 100 + 3 instructions in all, whatever the counts.
+# REP string instructions and little else; no C library. Each REP instruction retires as one instruction, whatever
+# its count: 4 + 6 * 100 + 3 instructions in all.
 	.text
 	.globl _start
 _start:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What threads share: `sharing MODE N THREADS`. All threads, the first of them main's, meet at a barrier, then
- * do N rounds together, N / THREADS each:
+ * sharing MODE N THREADS: threads that share data. All threads, main's included, meet at a barrier and then
+ * do N rounds in all, N / THREADS each:
  *   padded  add to a counter of their own, in lines of their own     false   the same, counters side by side in one
  *           line
  *   atomic  add to one counter, locked                               lock    add to it under a spin lock with PAUSE
@@ -42,7 +42,7 @@ static long wide(long n)
 {
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
 	long left = n > 0 ? n : 1;
-	/* aligned: it is bound by the back end, not by how its code lies */
+	/* aligned, so that the back end limits it and not the placement of the code */
 	__asm__ volatile(".p2align 6\n1:\tadd $1, %0\n\tadd $1, %1\n\tadd $1, %2\n\tadd $1, %3\n\tadd $1, %4\n\tadd "
 		"$1, "
 		"%5\n\t"

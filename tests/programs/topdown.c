@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Programs that each push one leaf of the top-down tree: topdown LEAF [rounds]. Loops are in assembly, so that
- * the compiler has no say. icache, dsb and mite walk code that `.rept` lays out; the memory ones chase pointers
- * through so many bytes in a random cycle. */
+ * topdown LEAF [ROUNDS]: programs that each stress one leaf of the top-down tree. The loops are in assembly, so
+ * that the compiler does not change them. icache, dsb and mite run code made by `.rept`; the memory leaves chase
+ * pointers through a given number of bytes in a random cycle. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 
 static uint64_t rounds;
 
-/* What is measured lies between them: --start begin --stop end. */
+/* The measured code runs between these two: --start begin --stop end. */
 __attribute__((noinline)) void begin(void) { __asm__ volatile("" ::: "memory"); }
 __attribute__((noinline)) void end(void) { __asm__ volatile("" ::: "memory"); }
 
-/* 64 independent additions and moves: nothing but retirement is the limit. */
+/* 64 independent additions and moves: limited by retirement only. */
 static void retiring(void)
 {
 	LOOP(rounds, ".rept 8\n\tlea 1(%%r8), %%r9\n\tlea 1(%%r10), %%r11\n\tmov $5, %%ecx\n\tmov $7, %%edx\n\tmov $3, "
@@ -46,7 +46,7 @@ static void divider(void)
 	LOOP(rounds, ".rept 4\n\tdivpd %%xmm1, %%xmm0\n.endr\n");
 }
 
-/* More code than L1I holds, a new line every instruction or two, without branches but the loop's. */
+/* More code than L1I holds: a new line every one or two instructions, and no branch except the loop's. */
 __attribute__((noinline)) static void far_code(void)
 {
 	__asm__ volatile(".rept 16384\n\tnopw 0x0(%%rax,%%rax,1)\n\t.byte "
@@ -60,8 +60,8 @@ static void icache(void)
 	end();
 }
 
-/* Jumps to places in pages far apart, in an order that is the same
- * every round. Their lines fit L1I, their pages no ITLB. */
+/* Jumps between pages that are far apart, in the same order in every
+ * round. The lines fit in L1I, the pages exceed every ITLB. */
 #define PAGES 400
 static void *make_jumps(void)
 {
@@ -94,7 +94,7 @@ static void itlb(void)
 	end();
 }
 
-/* Fits L1I, not the uop cache: long instructions that legacy decode gets few of in a fetch block. */
+/* Fits in L1I, but not in the uop cache: instructions so long that legacy decode gets few per fetch block. */
 static void mite(void)
 {
 	LOOP(rounds / 40 + 50, ".rept 1200\n\tmovabs $0x123456789abcdef, %%r8\n\tmovabs $0x123456789abcdef, "
@@ -109,7 +109,7 @@ static void lcp(void)
 		"$0x1237, %%r11w\n.endr\n");
 }
 
-/* Half of the branches go where they did not the last times: a linear congruential generator decides. */
+/* Half of the branches are mispredicted: a linear congruential generator decides the direction. */
 static void mispredict(void)
 {
 	uint64_t x = 12345;
@@ -135,7 +135,7 @@ static void clear(void)
 	end();
 }
 
-/* A chain of loads through `bytes`, a line each, in an order that no prefetcher knows. */
+/* A chain of loads through `bytes`, one per line, in an order that no prefetcher follows. */
 static void chase(size_t bytes, uint64_t loads)
 {
 	size_t n = bytes / 64, *order = malloc(n * sizeof *order);
@@ -161,7 +161,7 @@ static void chase(size_t bytes, uint64_t loads)
 static void l1(void) { chase(8 << 10, rounds * 8); }
 static void l2(void) { chase(128 << 10, rounds * 16); }
 static void l3(void) { chase(3 << 20, rounds * 10); }
-/* Loads, each of which says where the next one goes, all over 256 MB that nothing else has touched. */
+/* Dependent loads all over 256 MB that nothing else has accessed. */
 static void dram(void)
 {
 	char *mem = mmap(NULL, 1 << 28, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -176,7 +176,7 @@ static void dram(void)
 	end();
 }
 
-/* More stores, each to a line of its own, than L1D and L2 can take. */
+/* Stores to a line each, more than L1D and L2 can accept. */
 static void store(void)
 {
 	size_t bytes = 32 << 20;

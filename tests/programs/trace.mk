@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests of the tracer run: a reader of rings of their own, and programs with known behaviour.
+# The programs of the tracer's tests: a reader of the rings, and programs with known behaviour.
 programs: $(addprefix $P/,trace_count trace_mem trace_mem32 trace_regs trace_cut trace_signals trace_signals32 \
   trace_dl trace_spawn trace_self)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * A reader of the tracer's rings for its tests and for the bench: runs a program under the tracer, counts what the
- * stream holds, checks the stream against its own rules, prints "name value" lines.  Shares nothing with softpmu but
- * stream/format.h.
+ * A reader of the tracer's rings for its tests and for the benchmarks: runs a program under the tracer, counts the
+ * records of the stream, checks the stream's rules, prints "name value" lines.  Shares only stream/format.h with
+ * softpmu.
  *
  *   trace_count [-r] [-f] [-d] [-x] [-s] [-L DIR] [-o FILE] program [argument...]
  *   -r registers   -f follow children   -d dump the side records   -s print MIPS   -L the tracer's directory
@@ -12,7 +12,7 @@
  *         its register writes: R, register number, offset, size, value
  *   -k N  stop reading after N records (the program must run on)   -w  read slowly (the tracer must wait)
  *
- * A violated rule prints a line that begins with BAD and makes the exit status 3; else the program's own.
+ * A violated rule prints a line that begins with BAD and makes the exit status 3; otherwise it is the program's own.
  */
 #include "stream/format.h"
 #include <errno.h>
@@ -136,7 +136,7 @@ static void define(struct process *p, const struct st_block_def *d, uint32_t byt
 static void print_access(const struct st_slot *s, uint64_t value)
 {
 	if (s->kind == ST_SLOT_REG) {
-		if (s->reg < 16)	/* the thunk is the translator's business */
+		if (s->reg < 16)	/* the flags thunk belongs to the translator */
 			fprintf(out, "R %u %u %u %" X64 "\n", s->reg, s->offset, s->size, value);
 		return;
 	}
@@ -298,7 +298,7 @@ static void regs_record(struct process *p, const struct st_regs *s)
 	r->known = true;
 }
 
-/* Nobody models anything here: -100, SPMU_CLIENT_ABSENT. */
+/* There is no model here: -100, SPMU_CLIENT_ABSENT. */
 static void answer(struct process *p, const struct st_client *request)
 {
 	if (!request->number)
@@ -339,7 +339,7 @@ static void side_record(struct process *p, unsigned kind, const uint64_t *w, uin
 	}
 }
 
-/* Records from `w`, `n` words of them: all of a chunk that is published. */
+/* Reads the records in the `n` words at `w`: all of a published chunk. */
 static void walk(struct process *p, const uint64_t *w, size_t n)
 {
 	size_t at = 0;
@@ -641,7 +641,7 @@ int main(int argc, char **argv)
 		total.side[ST_UNMAP], total.side[ST_DISCARD], total.side[ST_SIGNAL], total.side[ST_SYSCALL],
 		total.side[ST_FORK], total.side[ST_NOTE], total.regs_checked, total.bytes);
 	if (speed) {
-		/* The tracer's own CPU time is what a loaded machine does not spoil. */
+		/* The tracer's own CPU time, which does not depend on the machine's load. */
 		struct rusage u;
 		getrusage(RUSAGE_CHILDREN, &u);
 		double cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +

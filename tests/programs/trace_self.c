@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What a program may do to itself that a tracer can get wrong.  Argument:
+ * Things that a program can do to itself and that a tracer can get wrong.  Argument:
  *   alias    code written through one mapping of a file and executed in another, made before and behind the other
  *   private  code of a file mapped privately, writable and executable, and rewritten there
  *   exec     starts itself by /proc/self/exe, then a program that has no path but a descriptor
- *   name     what it is called, asked of the kernel in three ways
+ *   name     its name, read from the kernel in three ways
  *   killed   kills a child of its own, and works on
  *   nobody   becomes another user and starts a program; 9 if it may not
  *   clone    a child that shares memory and is no thread
- *   crowd N  N threads that live at once; says how many there could be */
+ *   crowd N  N threads that live at the same time; prints how many could be created */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * tune hurts|helps|small|branches ROUNDS: programs that want different settings of a machine
+ * tune hurts|helps|small|branches ROUNDS: programs with different best settings of a machine
  * (tests/system/analysis/tune.sh).
  *
- * Their first round is theirs alone; softpmu's --start measured --stop finished times the others.
+ * The first round is not measured: --start measured --stop finished selects the others.
  *
- *   hurts     one line of each of 3,000 pairs, in an order with no stride that a prefetcher follows, again and
- *             again: they fit a cache of 256 KB, but
- *             not with the other line of each pair, which the adjacent-line prefetcher brings and nobody wants
- *   helps     every line of 512 KB in turn, each address from the line before: all of the latency is seen unless a
- *             prefetcher was there first
- *   small     sums 2 KB, by a loop whose branches are always alike: caches and predictors a fraction of the size
- *             would do
- *   branches  as small, and branches on random bits, which no predictor knows: what can be saved there is not the
- *             machine's to save
+ *   hurts     reads one line of each of 3,000 pairs, in an order without a stride, again and again: these lines
+ *             fit in a cache of 256 KB, but not
+ *             with the other line of each pair, which the adjacent-line prefetcher fetches needlessly
+ *   helps     reads every line of 512 KB in turn; each line holds the address of the next, so the full latency
+ *             shows unless a prefetcher was there first
+ *   small     sums 2 KB in a loop whose branches always go the same way: much smaller caches and predictors
+ *             are enough
+ *   branches  like small, with branches on random bits, which no predictor can predict: no setting of the
+ *             machine saves their cost
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static uint64_t hurts(unsigned rounds)
 {
 	uint64_t at = 0;
 	for (unsigned n = rounds * PAIRS; n--; ) {
-		const uint64_t odd = (at ^ at >> 2 ^ at >> 5) & 1;	/* so that all sets are wanted alike */
+		const uint64_t odd = (at ^ at >> 2 ^ at >> 5) & 1;	/* so that all sets are used equally */
 		at += STEP + area[at * 16 + odd * 8];			/* which is 0 */
 		at = at >= PAIRS ? at - PAIRS : at;
 	}

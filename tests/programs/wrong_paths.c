@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Programs on whose wrong paths something happens (tests/system/model/wrong-path.sh): wrongpath MODE ROUNDS
+ * wrongpath MODE ROUNDS: programs whose wrong paths have effects (tests/system/model/wrong-path.sh)
  *
  *   hard    a random branch that resolves late, and in each of its arms a load from 8 MB: the wrong arm's load is
  *           executed, not retired
- *   helps   a random branch on a load that misses: behind it the next rounds' loads, which do not depend on it
- *   stores  the same with a store to a line that nobody writes else: the wrong arm's is executed, and never written
- *   meets   a random branch that resolves late, and behind it, whichever way it goes, a load from 8 MB at a place
- *           that a division gives: the
- *           wrong path does not know where that is, but the right path comes there, too
- *   known   a random branch that resolves late, and in each of its arms another on a bit that is known long before:
+ *   helps   a random branch on a load that misses; after it the loads of the next rounds, which do not depend on it
+ *   stores  like hard, with a store to a line of its own: the wrong arm's store executes but is never written
+ *   meets   a random branch that resolves late; after both arms a load from 8 MB at an address that a division
+ *           computes: the
+ *           wrong path does not know the address, but the right path reaches the same load
+ *   known   a random branch that resolves late, and in each arm another branch on a bit that is known long before,
  *           in the wrong arm, too
- *   unknown the same, but for a division that makes the bit: the wrong path does not know it
- *   hurts   a random branch that resolves late: each arm, when it is the wrong one, loads lines that nobody needs,
- *           and the right path
- *           goes through 32 KB that fit L1D but for those
+ *   unknown the same, but a division computes the bit, so the wrong path does not know it
+ *   hurts   a random branch that resolves late; the wrong arm loads lines that are not needed, and the right path
+ *           reads 32 KB,
+ *           which fit in L1D only without those lines
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static inline uint64_t draw(void)
 	return seed >> 24;
 }
 
-/* The lowest bit, after 60 cycles or so; a branch on it is one in the code, too. */
+/* The lowest bit, known after about 60 cycles; the compiler keeps a branch on it as a branch. */
 static inline uint64_t late(uint64_t v)
 {
 	for (unsigned i = 0; i < 20; i++)

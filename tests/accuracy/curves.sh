@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # curves.sh PAGE [AGAIN...]: compares, from a page of softpmu calibrate, the latencies of chains of loads and the cost
-# of a mispredict with their bounds, in Markdown. AGAIN: pages of the same host at other times (softpmu calibrate --native
-# --page AGAIN chase stride random predicted), which show how much the host differs from itself.
+# of a mispredict with their bounds, in Markdown. AGAIN: pages of the same host at other times (softpmu calibrate
+# --native --page AGAIN chase stride random predicted), which show how much the host differs from itself.
 set -eu
 [ $# -ge 1 ] && [ -r "$1" ] || { echo "usage: curves.sh PAGE [AGAIN...]" >&2; exit 2; }
 again=$(($# - 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * How fast the pipeline model itself is, in uops a second, on synthetic loops; memory and predictor are
- * stand-ins. Strength: no tracer, no caches, no PMU in the figure. Weakness: loops this regular are easy for
- * the host's predictors.
+ * Speed of the pipeline model alone, in uops per second, on synthetic loops; memory and predictor are
+ * stand-ins. Strength: the figure has no tracer, no caches and no PMU in it. Weakness: such regular loops are easy
+ * for the host's predictors.
  *
  * gcc -std=gnu17 -O2 -D_GNU_SOURCE -Iinclude -Isrc -Itests/unit -o /tmp/bench_core bench/bench_core.c \
  *   src/core/{core,config,emit,frontend,rename,scheduler,lsq,quick,rep,machine}.c src/util/err.c && /tmp/bench_core
@@ -28,7 +28,7 @@ static double now(void)
 
 enum { ALU = 0x63 };
 
-/* Something like compiled code: blocks of 4 to 12 instructions, a third
+/* Resembles compiled code: blocks of 4 to 12 instructions, a third
  * of them memory accesses, pseudo-random dependences. */
 static void mixed(struct code *k, uint64_t addr, unsigned n, uint32_t *seed, uint64_t next)
 {

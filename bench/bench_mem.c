@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Host time per call of the memory system and the branch predictor, by kind of access.
  *   build/bench/bench_mem [data directory] [core]
- * Strength: each line isolates one path.  Weakness: warm host caches, which a whole core does not leave it. */
+ * Strength: each line isolates one path.  Weakness: the host's caches are warm; in a whole run the core evicts them. */
 #include "core/predict/bpred.h"
 #include "core/memory/memsys.h"
 #include <stdio.h>
@@ -40,7 +40,7 @@ enum { ADDRESSES = 1 << 16, CALLS = 20 * 1000 * 1000 };
 static void loads(struct memsys *m, const char *what, const uint64_t *address, unsigned calls, int how)
 {
 	struct mem_result r = { 0, 0 };
-	for (int round = 0; round < 2; round++) {	/* the first warms up */
+	for (int round = 0; round < 2; round++) {	/* the first round warms up */
 		double start = now();
 		uint64_t cycle = 1000000ull * (unsigned)(how + 1) * 1000;
 		for (unsigned i = 0; i < calls; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Cost of the PMU: nanoseconds a record for 1, 4 and 8 counters.
+ * Cost of the PMU: nanoseconds per record for 1, 4 and 8 counters.
  *
  * Batches of 1024 records as a core makes them (nine uops in ten records, one in a thousand squashed, signals
- * for the rest), consumed over and over by one PMU. Best of five. Strengths: the PMU alone, in cache, every
- * path by itself. Weaknesses: the bits are drawn, not a program's; the records are hot, as they are behind a
- * core on the same host core.
+ * for the rest), consumed repeatedly by one PMU. Best of five. Strengths: the PMU alone, in cache, each path by
+ * itself. Weaknesses: the bits are random, not a program's; the records are always in the host's cache, as they are
+ * when the core runs on the same host core.
  *
  *   gcc -std=gnu17 -O2 -D_GNU_SOURCE -Iinclude -Isrc bench/bench_pmu.c src/pmu/pmu_*.c -o bench_pmu && ./bench_pmu
  */

@@ -64,8 +64,9 @@ extern const struct option cli_run_options[];
 	"Model this machine: a preset (softpmu cores), host for the preset of the processor that this runs on, or a " \
 	"file with a / in its name. Default: golden-cove.", .filled = true)
 #define CLI_OPTION_PMU(type, prefix) OPT_TEXT(0, "pmu", "PMU", type, prefix pmu_name, \
-	"Carry this PMU instead of the core's own: p5, p6, netburst, yonah, core2, nehalem, haswell and others in " \
-	"data/events. Without --core the core is the one nearest to the machines that have it.", .filled = true)
+	"Give the core this PMU instead of its own: p5, p6, netburst, yonah, core2, nehalem, haswell or another of " \
+	"data/events. Without --core, the core is the preset that is most like the machines with this PMU.", \
+	.filled = true)
 #define CLI_OPTION_SET(type, prefix) \
 	OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
 		"Change one field of the core, as in --set l1d.size=32K. May be repeated.", \

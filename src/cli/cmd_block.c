@@ -28,18 +28,20 @@ static const struct option options[] = {
 	OPT_TEXT(0, "hex", "BYTES", struct options, hex, "Code bytes, as in '48 01 d8 48 0f af c8'."),
 	OPT_TEXT(0, "elf", "FILE", struct options, elf, "The code of an executable, from address A up to B (--range)."),
 	OPT_TEXT(0, "range", "A-B", struct options, range, "Addresses for --elf: hexadecimal, as objdump prints them."),
-	OPT_TEXT(0, "lines", "FILE", struct options, lines, "One block of assembly a line (-: standard input). Prints "
-		"a CSV row for each: cycles per iteration, instructions, fused uops, uops, bottleneck, error."),
+	OPT_TEXT(0, "lines", "FILE", struct options, lines, "Read one block of assembly from each line of FILE (-: "
+		"standard input). Prints a CSV row for each: cycles per iteration, instructions, fused uops, uops, "
+		"bottleneck, error."),
 	OPT_FLAG(0, "32", struct options, legacy, "The code is 32-bit code."),
 	OPT_GROUP("How it runs"),
 	OPT_FLAG(0, "loop", struct options, loop, "Run the block as a loop: it ends in a branch to its start, or a "
-		"dec/jnz pair is added. Without this option, copies of the block stand one behind the other."),
+		"dec/jnz pair is added. Without this option, copies of the block follow one another without a branch."),
 	OPT_WHOLE(0, "copies", "N", struct options, copies, 1, 10000, "Make N copies. Default: up to 256 instructions "
 		"and 2048 bytes."),
 	CLI_OPTION_CORE(struct options, run.),
 	CLI_OPTION_SET(struct options, run.),
 	OPT_GROUP("What is printed"),
-	OPT_FLAG(0, "timeline", struct options, timeline, "Also print a picture of each uop's way through the core."),
+	OPT_FLAG(0, "timeline", struct options, timeline, "Also draw when each uop was fetched, allocated, ready, "
+		"dispatched, complete and retired."),
 	OPT_FLAG('j', "json", struct options, json, "Print JSON."),
 	OPT_END
 };
@@ -177,7 +179,7 @@ static int print_text(const struct options *o, const struct block_result *r)
 	if (o->loop)
 		puts("loop");
 	else
-		printf("%u cop%s, one behind the other\n", r->copies, r->copies == 1 ? "y" : "ies");
+		printf("%u cop%s in a row\n", r->copies, r->copies == 1 ? "y" : "ies");
 	for (unsigned i = 0; i < r->notes; i++)
 		printf("note: %s\n", r->note[i]);
 	if (r->unknown || r->substitute)
@@ -443,15 +445,15 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_block = {
-	.name = "block", .summary = "a few instructions in a steady state: cycles, ports, bottleneck", .options =
-		options, .run = run,
+	.name = "block", .summary = "print cycles, ports and bottleneck of a few instructions in a steady state",
+	.options = options, .run = run,
 	.usage = "[options] --asm TEXT | --hex BYTES | --elf FILE --range A-B\n[options] --lines FILE\n[options] "
 		"[FILE]",
 	.about = "Runs a few instructions in a steady state on the modelled core, and prints cycles per iteration, "
 		"uops, the pressure on each port and the bottleneck. Code, data and branches are warm: every access "
 		"hits L1. Without --asm, --hex, --elf or --lines the assembly is read from FILE, or from standard "
 		"input.",
-	.notes = "Conditional branches within the block are not taken; jumps and calls within it are followed. Each "
-		"base register points to data of its own that meet no other's; addresses are the same in every "
-		"iteration.",
+	.notes = "Conditional branches within the block are not taken; jumps and calls within it are followed. "
+		"Registers hold no values: accesses with different base registers never overlap or conflict, and "
+		"addresses are the same in every iteration.",
 };

@@ -713,21 +713,23 @@ static const struct option options[] = {
 	OPT_GROUP("The files"),
 	OPT_TEXT('o', "output", "FILE", struct calibration, output, "Write the core's file to FILE. Default: "
 		"host.conf."),
-	OPT_TEXT(0, "page", "FILE", struct calibration, page, "Write a page (Markdown) with host and model before and "
-		"after, a row a microbenchmark."),
+	OPT_TEXT(0, "page", "FILE", struct calibration, page, "Write a page (Markdown) with one row for each "
+		"microbenchmark: the host's cycles, and the model's before and after fitting."),
 	OPT_TEXT(0, "from", "FILE", struct calibration, from, "Take the host's cycles from such a page of the same "
 		"host instead of running natively."),
 	OPT_GROUP("What is run"),
 	OPT_FLAG(0, "native", struct calibration, native, "Run nothing under the model and fit nothing: only make a "
 		"page with the host's cycles, for --from."),
-	OPT_WHOLE(0, "rounds", "N", struct calibration, rounds, 1, CAL_ROUNDS, "Make N native passes over all, in "
-		"fives; take more where others use the host's cores. 1 to 20. Default: 4."),
-	OPT_FLAG(0, "near", struct calibration, near, "Leave out what needs memory: its fields, L3's and the windows "
-		"stay as in the base."),
-	OPT_TEXT(0, "run", "NAME,...", struct calibration, only, "Only run these once, as the model does, and print "
-		"nothing. NAME:N:P is a chain from its Nth access on, P PAUSEs after it was linked."),
-	OPT_FLAG(0, "list", struct calibration, list, "List the microbenchmarks, and what an operation of each is."),
-	OPT_FLAG('q', "quiet", struct calibration, quiet, "Do not say how far it is."),
+	OPT_WHOLE(0, "rounds", "N", struct calibration, rounds, 1, CAL_ROUNDS, "Run all microbenchmarks natively 5 x "
+		"N times. N is 1 to 20; take a larger N if other programs run on the host. Default: 4."),
+	OPT_FLAG(0, "near", struct calibration, near, "Leave out the microbenchmarks that access memory: the fields "
+		"of memory and L3 and the sizes of the windows stay as in the base."),
+	OPT_TEXT(0, "run", "NAME,...", struct calibration, only, "Run these microbenchmarks once, as they are run "
+		"under the model, and print nothing. NAME:N:P starts a chain of loads at its Nth access, P PAUSE "
+		"instructions after the chain was written."),
+	OPT_FLAG(0, "list", struct calibration, list, "List the microbenchmarks, and what each counts as one "
+		"operation."),
+	OPT_FLAG('q', "quiet", struct calibration, quiet, "Do not print progress."),
 	OPT_GROUP("The base"),
 	OPT_TEXT(0, "core", "CORE", struct calibration, run.core_name, "Begin with this core: a preset, host, or a "
 		"file with a / in its name. Default: host if there is a preset for it, else the nearest."),
@@ -811,7 +813,8 @@ const struct cli_command cmd_calibrate = {
 	.usage = "[options] [NAME...]",
 	.about = "Fits a core's file to the processor that it runs on: runs microbenchmarks natively, reads sizes, "
 		"widths and windows off their curves, and changes latencies and bandwidths of the base until the "
-		"model shows what the host shows. Fields that the measurements do not determine keep the base's "
-		"value; the file lists them. The file includes the base; use it with --core ./FILE. With NAMEs, only "
-		"compares the microbenchmarks that begin so with the core, and fits nothing.",
+		"microbenchmarks take as long on the model as on the host. Fields that the measurements do not "
+		"determine keep the base's value; the file lists them. The file includes the base; use it with "
+		"--core ./FILE. With NAMEs, fits nothing: only compares host and core on the microbenchmarks whose "
+		"names begin with one of them.",
 };

@@ -81,9 +81,9 @@ const struct cli_command cmd_trace = {
 		trace_options, .run = trace,
 	.usage = "[options] [--] PROGRAM [arguments]",
 	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No "
-		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program "
-		"takes the file instead (--replay FILE), on any core and as often as wanted, and counts what the live "
-		"run counts. softpmu replay FILE counts on it as softpmu stat does.",
+		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program can "
+		"replay the file instead (--replay FILE), on any core and any number of times; the counts are those "
+		"of the live run. softpmu replay FILE counts on it as softpmu stat does.",
 };
 const struct cli_command cmd_replay = {
 	.name = "replay", .summary = "count events on a recorded stream", .run = replay,

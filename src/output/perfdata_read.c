@@ -535,7 +535,7 @@ static int build_index(struct perfdata_file *f, struct err *err)
 		struct perf_event_header h;
 		memcpy(&h, f->bytes + offset, sizeof h);
 		if (h.size < sizeof h || h.size > end - offset) {
-			f->note = "the file is damaged or cut short: what comes before that place is shown";
+			f->note = "the file is damaged or cut short; only what comes before the damage is shown";
 			break;
 		}
 		if (h.type == RECORD_COMPRESSED || h.type == RECORD_COMPRESSED2)

@@ -129,11 +129,11 @@ void window_note(const struct window *w, char *text, size_t bytes)
 		return;
 	if (w->start.name)
 		snprintf(text, bytes,
-			w->start.found ? "--start %s: the function was never entered, nothing was timed"
-				       : "--start %s: no file that the program mapped has this function, nothing was "
-					 "timed",
+			w->start.found ? "--start %s: the program never entered this function, so nothing was timed"
+				       : "--start %s: no file of the program has a symbol of this name, so nothing "
+					 "was timed",
 			w->start.name);
 	else
-		snprintf(text, bytes, "--start %llu: the program ended after %llu instructions, nothing was timed",
+		snprintf(text, bytes, "--start %llu: the program ended after %llu instructions, so nothing was timed",
 		         (unsigned long long)w->start_count, (unsigned long long)w->warmed);
 }

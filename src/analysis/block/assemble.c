@@ -504,7 +504,7 @@ int asm_hex(const char *text, uint8_t **code, size_t *bytes, struct err *err)
 			p += 2;
 		if (!isxdigit((unsigned char)p[0]) || !isxdigit((unsigned char)p[1])) {
 			free(out);
-			return err_set(err, ERR_INPUT, "--hex: '%.8s' is not a byte of two hexadecimal digits", p);
+			return err_set(err, ERR_INPUT, "--hex: '%.8s' does not begin with two hexadecimal digits", p);
 		}
 		const char two[3] = { p[0], p[1], 0 };
 		out[n++] = (uint8_t)strtoul(two, NULL, 16);

@@ -419,7 +419,8 @@ static int chain_bound(const struct core_config *core, const struct flat *f, con
 		struct block_bound *b = add_bound(r, LIMIT_CHAIN, mean);
 		snprintf(b->text, sizeof b->text, "%u instructions that wait for one another", r->links);
 		if (r->links == 1)
-			snprintf(b->text, sizeof b->text, "an instruction waits for itself");
+			snprintf(b->text, sizeof b->text,
+				"an instruction waits for its own result from the iteration before");
 	}
 out:
 	free(first);

@@ -391,7 +391,7 @@ double cost_marginal(enum cost_change change, double cycles, double events, doub
 	double events_changed, const char **why)
 {
 	if (!(events > 0) && !(events_changed > 0)) {
-		*why = "there were none";
+		*why = "the event did not occur";
 		return (double)NAN;
 	}
 	if (change == COST_FREES)

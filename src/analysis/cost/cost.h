@@ -78,11 +78,11 @@ const char *cost_event_tag(const struct cost_event *e, const struct core_config 
 /* name, text, help; cost.c says which causes of exact.h belong to each */
 #define COST_GROUPS(X) \
 	X(BASE,       "base",       "slots retire") \
-	X(LATENCY,    "latency",    "operations, ports, pipeline stages: no event is the cause") \
+	X(LATENCY,    "latency",    "operations, ports and pipeline stages, without an event as the cause") \
 	X(DIVIDER,    "divider",    "divides and square roots") \
 	X(FORWARDING, "forwarding", "loads that wait for older stores") \
 	X(L1D,        "l1d",        "loads that hit L1D: its latency") \
-	X(LFB,        "lfb",        "loads of lines that are on their way") \
+	X(LFB,        "lfb",        "loads of lines that an earlier miss is fetching") \
 	X(L2,         "l2",         "loads served by L2") \
 	X(L3,         "l3",         "loads served by L3") \
 	X(SNOOP,      "other-core", "loads of lines that another core had") \
@@ -92,7 +92,7 @@ const char *cost_event_tag(const struct cost_event *e, const struct core_config 
 	X(MISPREDICT, "mispredict", "mispredicted branches") \
 	X(CLEAR,      "clear",      "machine clears") \
 	X(LOCK,       "serialize",  "locked and serialising instructions") \
-	X(RESOURCE,   "resource",   "the store buffer is full, and no older work is left") \
+	X(RESOURCE,   "resource",   "the store buffer is full, and everything older has retired") \
 	X(ASSIST,     "assist",     "microcode assists") \
 	X(ICACHE,     "icache",     "instruction fetch missed L1I") \
 	X(ITLB,       "itlb",       "instruction fetch missed the TLB") \

@@ -40,7 +40,7 @@ bool cli_milliseconds(const char *option, const char *text, double *out)
 	snprintf(plain, sizeof plain, "%.*s", (int)(n > 2 && !strcmp(text + n - 2, "ms") ? n - 2 : n), text);
 	if (n < sizeof plain && number(plain, 1e-4, 1e9, out))
 		return true;
-	cli_error("%s '%s': modelled milliseconds, at least 0.0001, were expected", option, text);
+	cli_error("option %s: '%s' is not a number of milliseconds, at least 0.0001", option, text);
 	return false;
 }
 

@@ -41,26 +41,29 @@ const struct option cli_run_options[] = {
 		"in --feature l1d.size=1/2,prefetch.l2_streamer=off. softpmu cores CORE --features lists them. May be "
 		"repeated."),
 	OPT_CALL(0, "wrmsr", "REGISTER=VALUE[@FUNCTION]", add_feature, "Write a register of the core, as in --wrmsr "
-		"MISC_FEATURE_CONTROL=0xf; with @FUNCTION each time the program enters FUNCTION. May be repeated."),
+		"MISC_FEATURE_CONTROL=0xf: before the program's first instruction or, with @FUNCTION, each time that "
+		"the program enters FUNCTION. May be repeated."),
 	OPT_CALL(0, "profile", "NAME", set_profile, "Apply the settings that softpmu tune kept for this program and "
 		"core: the active ones, or those kept under NAME. stat, record and run apply the active ones without "
 		"being asked, and say so.", .optional = true),
-	OPT_CALL(0, "no-profile", NULL, refuse_profile, "Apply no such settings."),
+	OPT_CALL(0, "no-profile", NULL, refuse_profile, "Do not apply settings that softpmu tune kept."),
 	OPT_FLAG(0, "no-wrong-path", struct cli_run, no_wrong_path, "Do not execute the wrong path behind "
-		"mispredicted branches. The model runs faster, and the stream needs no registers."),
+		"mispredicted branches. The model runs faster, and a saved stream is smaller: it needs no values of "
+		"registers."),
 	OPT_GROUP("Processes and threads"),
 	OPT_FLAG(0, "follow", struct cli_run, run.follow, "Count and sample the processes that the program starts, "
 		"too."),
 	OPT_TEXT(0, "cpus", "N", struct cli_run, cpus, "Give each process N processors, 1 to 512, which its threads "
 		"share. Without this option every thread has a core of its own.", .filled = true),
-	OPT_TEXT(0, "quantum", "CYCLES|TIME", struct cli_run, quantum, "With --cpus, let a thread run so long while "
-		"others wait for its processor: cycles, or a time such as 500us. Default: 3ms.", .filled = true),
+	OPT_TEXT(0, "quantum", "CYCLES|TIME", struct cli_run, quantum, "With --cpus, take the processor from a "
+		"thread after this long if another thread waits for it: a number of cycles, or a time such as 500us. "
+		"Default: 3ms.", .filled = true),
 	OPT_FLAG(0, "smt", struct cli_run, run.smt, "Put as many threads on each core as it has hardware threads (the "
 		"field smt.threads)."),
 	OPT_GROUP("The part of the program that is timed"),
 	OPT_TEXT(0, "start", "FUNCTION|COUNT", struct cli_run, run.start, "Start timing where FUNCTION is first "
-		"entered, or after COUNT instructions (suffixes K, M, G). Before that, caches and predictors are only "
-		"warmed.", .filled = true),
+		"entered, or after COUNT instructions (suffixes K, M, G). Before that, instructions warm the caches "
+		"and predictors, but nothing is counted.", .filled = true),
 	OPT_TEXT(0, "stop", "FUNCTION|COUNT", struct cli_run, run.stop, "Stop timing where FUNCTION is entered, or "
 		"after COUNT timed instructions.", .filled = true),
 	OPT_GROUP("The stream of instructions"),

@@ -59,7 +59,7 @@ static void list(void)
 {
 	char name[64];
 	const char *text;
-	puts("Events (* unless others are asked for):");
+	puts("Events (* marks those that are shown without -e and --tag):");
 	for (unsigned i = 0; i < cost_events_count; i++)
 		printf("  %c %-13s %s\n    %-13s tag: %s\n", cost_events[i].by_default ? '*' : ' ', cost_events[i].name,
 			cost_events[i].help, "", cost_events[i].tag);
@@ -126,7 +126,7 @@ static int set_change(void *target, const struct option *option, const char *val
 	(void)option;
 	if (!c->looks || c->look[c->looks - 1].event)
 		return err_set(err, ERR_INPUT,
-			"option --change: '%s' must stand behind the --tag whose replay it changes", value);
+			"option --change: '%s' must come after the --tag whose replay it changes", value);
 	c->look[c->looks - 1].fields = value;
 	return 0;
 }
@@ -156,42 +156,42 @@ static const struct option options[] = {
 		"Default: those marked * in --list."),
 	OPT_CALL(0, "tag", "EXPRESSION", add_tag, "Look at uops by what happened to them: names joined by ! & | ( ), "
 		"as in 'l2_miss & !l3_miss'. May be repeated."),
-	OPT_CALL(0, "change", "FIELD=VALUE,...", set_change, "Change these fields of the core in the replay of the "
-		"--tag before it."),
+	OPT_CALL(0, "change", "FIELD=VALUE,...", set_change, "Change these fields of the core in the replay for the "
+		"--tag that stands before this option."),
 	OPT_FLAG(0, "list", struct cost, list, "List the events and the names for --tag, and stop."),
 	OPT_GROUP("Pushouts"),
 	OPT_CHOICE(0, "from", "due|event", struct cost, from, PUSHOUT_FROM_DUE, "Measure from when the uop could have "
 		"retired (due, the default), or from when the event happened."),
 	OPT_CHOICE(0, "at", "retire|alloc|decode|memory|visible|fetch", struct cost, point, PUSHOUT_RETIRE, "Measure "
-		"at retirement (the default), at allocation, where the front end delivers, where slots that access "
-		"memory enter the memory-order buffer, where stores become visible, or where instructions are "
-		"fetched, ahead of the decoders."),
+		"at retirement (the default), at allocation, at delivery by the front end (decode), at the entry of "
+		"memory accesses into the memory-order buffer (memory), at the write of stores to L1D (visible), or "
+		"at fetch, ahead of the decoders."),
 	OPT_GROUP("Replays"),
-	OPT_FLAG(0, "no-total", struct cost, no_total, "Make no replays: without total time."),
-	OPT_PERCENT(0, "replay-from", "PERCENT", struct cost, replay_from, "Replay for events that push out, or are "
-		"under way for, at least PERCENT of the cycles. Default: 1, and 0 (all of them) for events that were "
-		"asked for."),
+	OPT_FLAG(0, "no-total", struct cost, no_total, "Make no replays; the column total time stays empty."),
+	OPT_PERCENT(0, "replay-from", "PERCENT", struct cost, replay_from, "Replay for an event only if its pushout "
+		"or its duration is at least PERCENT of the cycles. Default: 1; with -e or --tag: 0."),
 	OPT_FLAG(0, "worse", struct cost, worse, "Make one more replay an event, with the feature made worse: a "
 		"smaller cache, a last-target predictor."),
-	OPT_FLAG(0, "only", struct cost, only, "Make one more replay an event, in which the event happens and takes "
-		"no time, and nothing else is changed."),
-	OPT_FLAG(0, "pairs", struct cost, pairs, "Replay with the features of two events changed at once: whether "
-		"their costs overlap or wait for each other."),
+	OPT_FLAG(0, "only", struct cost, only, "Make one more replay an event, in which the event still happens but "
+		"takes no time; nothing else is changed."),
+	OPT_FLAG(0, "pairs", struct cost, pairs, "Also replay with the features of two events changed at once, to "
+		"see whether their costs overlap or add up."),
 	OPT_GROUP("The dependence graph"),
-	OPT_CALL(0, "graph", NULL, set_graph, "Print the costs from the dependence graph of the one run beside those "
-		"of the replays; with --pairs, also their interaction. Implies --no-wrong-path."),
-	OPT_FLAG(0, "slack", struct cost, slack, "With --graph, print how many cycles later instructions could be "
-		"done."),
+	OPT_CALL(0, "graph", NULL, set_graph, "Print the costs that the dependence graph of the run gives beside "
+		"those of the replays; with --pairs, also the interaction of two classes of events. Implies "
+		"--no-wrong-path."),
+	OPT_FLAG(0, "slack", struct cost, slack, "With --graph, print by how many cycles instructions could complete "
+		"later without making the run longer."),
 	OPT_GROUP("What is printed"),
-	OPT_CHOICE(0, "by", "function|instruction", struct cost, by, BY_FUNCTION, "Print the same for each function "
-		"or instruction, largest pushout first; with --graph also its part of the critical path, most of it "
-		"first."),
+	OPT_CHOICE(0, "by", "function|instruction", struct cost, by, BY_FUNCTION, "Also print the costs of each "
+		"function or instruction, largest pushout first; with --graph its part of the critical path, too, "
+		"largest part first."),
 	OPT_WHOLE(0, "rows", "N", struct cost, rows, 0, 1e9, "Print at most N of them; 0: all. Default: 10."),
 	OPT_FLAG(0, "bars", struct cost, bars, "Print the four methods of each event as bars, side by side."),
 	OPT_FLAG(0, "histogram", struct cost, histogram, "Print the pushouts of each event as a histogram."),
 	OPT_TEXT(0, "svg", "FILE", struct cost, svg, "Draw the four methods and the histograms into FILE."),
 	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields; softpmu(1) has the columns."),
-	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object a line."),
+	OPT_CALL('j', "json", NULL, set_form, "Print JSON objects, one a line."),
 	OPT_TEXT('o', "output", "FILE", struct cost, output, "Print to FILE instead of standard error."),
 	OPT_END
 };
@@ -441,7 +441,7 @@ static void fill_pushout(struct cost_row *r, const struct spread *s)
 	r->each[COST_PUSHOUT] = s->count ? (double)s->sum / (double)s->count : (double)NAN;
 	for (unsigned q = 0; q < 3; q++)
 		r->quartile[q] = spread_quantile(s, 0.25 * (q + 1));
-	r->how[COST_PUSHOUT] = "no uop that retired had it";
+	r->how[COST_PUSHOUT] = "no retired uop had the event";
 }
 
 static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
@@ -465,7 +465,7 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 			r->each[COST_DURATION] = (double)r->busy / (double)r->count;
 		else if (l->event->busy[0])
 			r->how[COST_DURATION] =
-				r->count ? "the core records no duration for it" : "there were none";
+				r->count ? "the core records no duration for it" : "the event did not occur";
 	} else {
 		r->how[COST_ANALYTIC] = "only events have a formula";
 		r->how[COST_DURATION] = "only events have a duration";
@@ -684,8 +684,8 @@ static int replay_each(struct cost *c)
 		const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
 		if (!result->count || 100.0 * (double)most < c->replay_from * (double)cost_run_cycles(c->base)) {
 			for (unsigned how = 0; how < COST_TRIES; how++)
-				p[how].why = !result->count ? "there were none" :
-					"too few cycles at stake to justify a replay (--replay-from)";
+				p[how].why = !result->count ? "the event did not occur" :
+					"it cost too few cycles for a replay (--replay-from)";
 			continue;
 		}
 		rc = replay(c, i, &p[COST_BETTER]);
@@ -819,13 +819,14 @@ static int run(int argc, char **argv)
 const struct cli_command cmd_cost = {
 	.name = "cost", .options = options, .runs = true, .run = run, .usage = "[options] [--] PROGRAM [arguments]\n"
 		"[options] --replay FILE",
-	.summary = "what events cost a program, four ways side by side, and what its cycles are made of",
-	.about = "Says what events cost PROGRAM on the modelled core, in four ways side by side:\n  analytic    what "
-		"one takes by the description of the machine, with nothing to hide it\n  duration    cycles in which "
-		"something was under way for them, by the events\n  pushout     how much later than possible the uops "
-		"with the event retired: mean\n              and quartiles\n  total time  replays of the same trace "
-		"with the feature changed (a perfect\n              predictor, a larger cache ...): cycles saved for "
-		"each event gone\nEach is also printed as a share of all cycles, with the scale by which pushouts "
-		"would have to be multiplied to be total time. The decomposition of the CPI follows. A method that "
-		"does not apply says why.",
+	.summary = "print what events (cache misses, mispredicts) cost a program by four methods, and what every "
+		"cycle was spent on",
+	.about = "Says what events cost PROGRAM on the modelled core, in four ways side by side:\n  analytic    "
+		"cycles of one event by the fields of the core, with nothing hidden\n  duration    cycles in which "
+		"at least one such event was in progress, divided by\n              the number of events\n  pushout  "
+		"   cycles by which uops with the event retired later than they could\n              have: mean and "
+		"quartiles\n  total time  replays of the same trace with the feature changed (a perfect\n            "
+		"  predictor, a larger cache ...): cycles saved for each event avoided\nEach is also printed as a "
+		"share of all cycles. The scale is total time divided by pushout. The decomposition of the CPI "
+		"follows: every cycle charged to what retirement waited for. A method that does not apply says why.",
 };

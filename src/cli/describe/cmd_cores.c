@@ -22,8 +22,8 @@ struct cores {
 
 static const struct option options[] = {
 	CLI_OPTION_SET(struct cores, run.),
-	OPT_FLAG(0, "features", struct cores, features, "Print what of CORE can be changed by writes of its "
-		"registers, and to which levels."),
+	OPT_FLAG(0, "features", struct cores, features, "Print the features of CORE that register writes (--feature, "
+		"--wrmsr) can change, and their levels."),
 	OPT_TEXT(0, "coverage", "FILE", struct cores, covered, "Print the instruction forms of FILE that have no row "
 		"of their own in the core's uop table (without CORE: in all cores' tables), by count. Of an ELF file, "
 		"each instruction of its code counts once; of a saved stream (--save-stream), as often as it was "
@@ -197,7 +197,8 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_cores = {
-	.name = "cores", .summary = "the machines that can be modelled, and every field of one", .options = options,
+	.name = "cores", .summary = "list the machines that can be modelled, or print every field of one machine",
+	.options = options,
 		.run = run,
 	.usage = "[options] [CORE]",
 	.about = "Lists the preset cores. With CORE (a preset, or a file with a / in its name), prints every field of "

@@ -122,9 +122,9 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_cpuid = {
-	.name = "cpuid", .summary = "CPUID of a core: performance monitoring, decoded", .options = options, .run =
+	.name = "cpuid", .summary = "decode a core's CPUID leaf for performance monitoring", .options = options, .run =
 		run, .usage = "[options]",
-	.about = "Prints CPUID leaf 0AH (architectural performance monitoring) of the modelled core, bit field by bit "
-		"field, and the family, model and stepping of its signature. A traced program reads the tracer's "
-		"CPUID instead: that of a processor with everything that the tracer can run.",
+	.about = "Prints CPUID leaf 0AH (architectural performance monitoring) of the modelled core, bit field by "
+		"bit field, and the family, model and stepping of its signature. A traced program reads another "
+		"CPUID, that of the tracer: it reports every instruction set that the tracer can run.",
 };

@@ -21,7 +21,8 @@ struct request {
 static const struct option options[] = {
 	CLI_OPTION_CORE(struct request, run.),
 	CLI_OPTION_PMU(struct request, run.),
-	OPT_FLAG('v', "details", struct request, details, "Also print event, umask and counters of each event."),
+	OPT_FLAG('v', "details", struct request, details, "Also print the event code, the umask and the counters "
+		"that can count the event."),
 	OPT_FLAG('j', "json", struct request, json, "Print one JSON array."),
 	OPT_END
 };
@@ -308,7 +309,7 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_list = {
-	.name = "list", .summary = "the events of a core, with what each counts", .options = options, .run = run,
+	.name = "list", .summary = "list the events of a core, with what each counts", .options = options, .run = run,
 		.usage = "[options] [WORD...]",
 	.about = "Lists the events that -e takes on a core: perf's generic names first, then the machine's own. With "
 		"WORDs, lists only events whose name or description holds all of them (in upper or lower case). An "

@@ -238,9 +238,9 @@ static void print_outcome(const struct msr_outcome *o, const struct spmu_msr *r,
 	else if (o->write == MSR_FAULTS)
 		printf("%s: #GP(0), for this combination of bits\n", how);
 	else if (o->reads != value)
-		printf("%s: taken; reads back as %" PRIX64 "H\n", how, o->reads);
+		printf("%s: accepted; reads back as %" PRIX64 "H\n", how, o->reads);
 	else
-		printf("%s: taken\n", how);
+		printf("%s: accepted\n", how);
 }
 
 static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_t value, bool json)
@@ -677,8 +677,8 @@ static const struct option options[] = {
 	OPT_TEXT('e', "event", "EVENT,...", struct asked, q.events, "Print the register writes that set up these "
 		"events. They are written as for softpmu stat; here they may also have :k (ring 0), :u and :p (PEBS), "
 		"and need not be modelled."),
-	OPT_CALL('c', "count", "PERIOD", set_period, "The events are sampled: interrupt (or, with :p, write a record) "
-		"every PERIOD events."),
+	OPT_CALL('c', "count", "PERIOD", set_period, "Set the events up for sampling: an interrupt (or, with :p, a "
+		"PEBS record) every PERIOD events."),
 	OPT_FLAG('k', "kernel", struct asked, q.kernel, "Count in ring 0, too."),
 	OPT_CALL(0, "ds-area", "ADDRESS", set_ds_area, "With :p, the DS area lies at ADDRESS. Default: 0x1000."),
 	CLI_OPTION_CORE(struct asked, run.),
@@ -723,10 +723,10 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_msr = {
-	.name = "msr", .summary = "registers of the PMU: their fields, what a value means, what sets up an event",
+	.name = "msr", .summary = "decode registers of the PMU, or print the register writes that set up an event",
 		.options = options, .run = run,
 	.usage = "[options]\n[options] REGISTER [VALUE]\n[options] -e EVENT,...",
-	.about = "Lists the registers of the PMU; prints the fields of REGISTER, and what VALUE in it means, field by "
+	.about = "Lists the registers of the PMU; prints the fields of REGISTER, or decodes VALUE in it, field by "
 		"field; or, with -e, prints the register writes that set up events, in order. REGISTER is a name, "
 		"with or without MSR_ or IA32_, or an address: 0x186, 186H, 390.",
 };

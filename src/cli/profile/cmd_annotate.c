@@ -31,9 +31,9 @@ static const struct option options[] = {
 	OPT_FLAG('l', "print-line", struct options, lines, "Print file and line before every source line."),
 	OPT_CLEAR(0, "source", struct options, no_source, "Print source and disassembly. This is the default."),
 	OPT_FLAG(0, "no-source", struct options, no_source, "Print the disassembly only."),
-	OPT_CHOICE('M', "disassembler-style", "att|intel", struct options, intel, false, "Write instructions so. "
-		"Default: att."),
-	OPT_IGNORED(0, "stdio", "Accepted: text is the only form."),
+	OPT_CHOICE('M', "disassembler-style", "att|intel", struct options, intel, false, "Write instructions in this "
+		"syntax. Default: att."),
+	OPT_IGNORED(0, "stdio", "Accepted without effect: text is the only form."),
 	OPT_END
 };
 

@@ -117,7 +117,7 @@ static const struct option report_options[] = {
 		"Default: 20."),
 	OPT_FLAG(0, "csv", struct report, csv, "Print one table as comma-separated values."),
 	OPT_FLAG(0, "json", struct report, json, "Print all tables as JSON."),
-	OPT_IGNORED(0, "stdio", "Accepted: text is the only form for people."),
+	OPT_IGNORED(0, "stdio", "Accepted without effect: text is the only form for people."),
 	OPT_END
 };
 
@@ -221,9 +221,10 @@ static int set_latency(void *target, const struct option *option, const char *va
 }
 
 static const struct option record_options[] = {
-	OPT_CALL('t', "type", "load,store", set_sampled, "Sample these. Default: both, as far as the machine can."),
+	OPT_CALL('t', "type", "load,store", set_sampled, "Sample these accesses. Default: those of both that the "
+		"machine's PMU can sample."),
 	OPT_CALL(0, "ldlat", "N", set_latency, "Sample loads of more than N cycles. Default: 30."),
-	OPT_IGNORED('U', "all-user", "Accepted: only user mode is modelled."),
+	OPT_IGNORED('U', "all-user", "Accepted without effect: only user mode is modelled."),
 	OPT_REFUSED('e', "event", "mem record chooses the events (-t load,store)", "for others: softpmu record -d -W "
 		"-e EVENT"),
 	OPT_REFUSED('K', "all-kernel", "the tracer sees user mode only", NULL),
@@ -356,9 +357,9 @@ static int run(int argc, char **argv)
 		return records ? do_record(argc - 1, argv + 1) : report(argc - 1, argv + 1);
 	}
 	if (verb < argc)
-		cli_error("mem: there are record and report, not '%s'", argv[verb]);
+		cli_error("mem: unknown command '%s': softpmu mem record or softpmu mem report", argv[verb]);
 	else
-		cli_error("mem: record or report was expected");
+		cli_error("mem: no command given: softpmu mem record or softpmu mem report");
 	return 2;
 }
 
@@ -366,8 +367,9 @@ static const struct cli_command mem_record = {
 	.name = "mem record", .summary = "sample loads and stores with their data addresses", .options =
 		record_options, .runs = true,
 	.usage = "[options] [--] PROGRAM [arguments]",
-	.about = "Samples loads and stores with their data addresses by PEBS, as softpmu record -d -W --heap does "
-		"with the machine's events for them. Takes every option of softpmu record but -e, and:",
+	.about = "Samples loads and stores with their data addresses by PEBS: the same as softpmu record -d -W "
+		"--heap with the events that the machine has for loads and stores. Takes every option of softpmu "
+		"record but -e, and:",
 };
 static const struct cli_command mem_report = {
 	.name = "mem report", .summary = "print such a file by instruction, data object, page and cache set",
@@ -378,7 +380,8 @@ static const struct cli_command mem_report = {
 };
 static const struct cli_command *const parts[] = { &mem_record, &mem_report, NULL };
 const struct cli_command cmd_mem = {
-	.name = "mem", .summary = "loads and stores by instruction, data object, page and cache set", .parts = parts,
+	.name = "mem", .summary = "sample loads and stores, and print them by instruction, data object, page and "
+		"cache set", .parts = parts,
 		.run = run,
 	.usage = "record [options] [--] PROGRAM [arguments]\nreport [options] [FILE]",
 	.about = "Samples loads and stores with their data addresses, and prints what they add up to.",

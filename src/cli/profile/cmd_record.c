@@ -176,48 +176,52 @@ static const struct option options[] = {
 		"them. May be repeated. Default: cycles:u.", .more = "one -e takes a whole list"),
 	OPT_SCALED('c', "count", "N", struct record, count, 1, 0x1.fffffffffffffp62, "Take a sample every N events."),
 	OPT_SCALED('F', "freq", "N", struct record, frequency, 1, 0x1.fffffffffffffp62, "Take N samples a modelled "
-		"second; the period adapts. Without -c and -F, cycles are sampled every 100003, and other events with "
-		"the -F that makes as many samples."),
+		"second; the period adapts. Without -c and -F, cycles are sampled every 100003 cycles, and other "
+		"events at the frequency that this makes: 30000 a modelled second at 3 GHz."),
 	OPT_TEXT(0, "region", "NAME", struct record, region, "Sample only inside the regions of this name, which the "
 		"program marks (softpmu/client.h)."),
-	OPT_CALL(0, "after", "EVENT=N", count_first, "On NetBurst, count the events to sample only when N of EVENT "
-		"have passed, and again after each sample (cascaded counters)."),
-	OPT_FLAG(0, "force-ovf", struct record, forced, "On NetBurst, take a sample at every event (FORCE_OVF)."),
+	OPT_CALL(0, "after", "EVENT=N", count_first, "On NetBurst, start to count the sampled events only after N of "
+		"EVENT, and again N of EVENT after each sample (cascaded counters)."),
+	OPT_FLAG(0, "force-ovf", struct record, forced, "On NetBurst, take a sample at every event: set FORCE_OVF, "
+		"with which every event overflows its counter."),
 	OPT_GROUP("What samples hold"),
 	OPT_FLAG('g', NULL, struct record, chains, "Keep call chains, made from the calls and returns of the stream: "
 		"exact, with or without frame pointers."),
-	OPT_CALL(0, "call-graph", "MODE", choose_chains, "The same as -g. perf's modes fp, dwarf and lbr are accepted "
-		"and all mean that."),
-	OPT_CALL('d', "data", NULL, keep_data, "Keep data addresses and where the data came from, of precise events "
-		"(:p)."),
-	OPT_FLAG(0, "heap", struct record, heap, "With -d, name the heap blocks that samples hit by the function that "
-		"allocated them, and the threads' stacks."),
-	OPT_CALL('W', "weight", NULL, keep_weight, "Keep the latency of precise events' accesses, and how many cycles "
-		"late their instructions retired."),
+	OPT_CALL(0, "call-graph", "MODE", choose_chains, "The same as -g. perf's modes fp, dwarf and lbr are "
+		"accepted, and all give the exact call chains of -g."),
+	OPT_CALL('d', "data", NULL, keep_data, "For precise events (:p), keep the data address of each sample and "
+		"where the data came from."),
+	OPT_FLAG(0, "heap", struct record, heap, "With -d, give data addresses names: heap blocks by the function "
+		"that allocated them, and the threads' stacks."),
+	OPT_CALL('W', "weight", NULL, keep_weight, "For precise events (:p), keep the latency of the access, and by "
+		"how many cycles the instruction retired late."),
 	OPT_CALL('I', "intr-regs", "REGISTER,...", choose_registers, "Keep the registers of precise events' samples. "
 		"Default: all.", .optional = true),
-	OPT_CALL('b', "branch-any", NULL, keep_branches, "Keep the branch stack: what the core's last branch records "
-		"hold (32 of them on golden-cove and skylake)."),
-	OPT_CALL('j', "branch-filter", "FILTER,...", filter_branches, "The same as -b, of these branches alone: any, "
-		"any_call, any_ret, ind_call, ind_jmp, call, cond, stack. Also u, save_type, no_flags, no_cycles."),
+	OPT_CALL('b', "branch-any", NULL, keep_branches, "Keep the branch stack: the branches in the core's last "
+		"branch records (up to 32 on golden-cove and skylake)."),
+	OPT_CALL('j', "branch-filter", "FILTER,...", filter_branches, "The same as -b, but only for these branches: "
+		"any, any_call, any_ret, ind_call, ind_jmp, call, cond, stack. Also u, save_type, no_flags, "
+		"no_cycles."),
 	OPT_CALL(0, "exact", "N", keep_exact, "Keep the exact profile, too: every cycle charged to the instruction "
-		"that retirement waited for. With N, also a time-proportional sample of it every N cycles.",
+		"that retirement waited for. With N, also keep what a time-proportional sampler would find that "
+		"looks every N cycles.",
 		.optional = true),
 	OPT_GROUP("Interrupts and the PEBS buffer"),
-	OPT_SCALED(0, "pebs-records", "N", struct record, pebs_records, 1, PEBS_RECORDS_MAX, "Let N records of "
-		"precise events fill the buffer before it interrupts. Default: 1."),
+	OPT_SCALED(0, "pebs-records", "N", struct record, pebs_records, 1, PEBS_RECORDS_MAX, "Raise the interrupt "
+		"only when the PEBS buffer holds N records. Default: 1."),
 	OPT_CHOICE(0, "pebs-shared", "drain|mixed", struct record, pebs_shared, SESSION_PEBS_DRAINED, "With --cpus, "
-		"let threads share the PEBS buffer of their processor. drain: the buffer is emptied when the "
-		"processor switches. mixed: it is not, and its records go to the thread that the next interrupt "
-		"finds. Default: each thread has a buffer of its own."),
-	OPT_CALL(0, "pmi-cost", "CYCLES[,LINES]", set_pmi_cost, "Let an interrupt take CYCLES, which are the kernel's "
-		"and not counted, and bring LINES lines of code, and as many of data, into the caches. Default: 0."),
+		"let threads share the PEBS buffer of their processor. drain: the kernel empties the buffer when the "
+		"processor switches threads. mixed: it does not, and all records go to the thread that the next "
+		"interrupt finds running. Default: each thread has a buffer of its own."),
+	OPT_CALL(0, "pmi-cost", "CYCLES[,LINES]", set_pmi_cost, "Let each interrupt stop the program for CYCLES, "
+		"which are not counted because they pass in the kernel, and bring LINES cache lines of code and as "
+		"many of data into the caches. Default: 0."),
 	OPT_GROUP("The file"),
 	OPT_TEXT('o', "output", "FILE", struct record, output, "Write to FILE. An existing file becomes FILE.old. "
 		"Default: perf.data."),
 	OPT_FLAG('B', "no-buildid", struct record, no_build_ids, "Do not keep the build-ids of mapped files."),
-	OPT_IGNORED('N', "no-buildid-cache", "Accepted: the build-id cache is never filled."),
-	OPT_IGNORED(0, "all-user", "Accepted: only user mode is modelled."),
+	OPT_IGNORED('N', "no-buildid-cache", "Accepted without effect: softpmu never fills the build-id cache."),
+	OPT_IGNORED(0, "all-user", "Accepted without effect: only user mode is modelled."),
 	OPT_FLAG('q', "quiet", struct record, quiet, "Do not print the closing line."),
 	OPT_FLAG('v', "verbose", struct record, verbose, "Also print how fast the model ran."),
 	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),

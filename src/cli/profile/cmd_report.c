@@ -182,15 +182,17 @@ static const struct option options[] = {
 	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
 	OPT_GROUP("What makes an entry"),
 	OPT_CALL('s', "sort", "KEY,...", set_sort, "Add up samples that agree in these keys: comm, dso, symbol, "
-		"srcline, pid, tid, cpu. Default: comm,dso,symbol. Keys of branch stacks, in which every branch "
-		"counts 1: dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles. Keys that add a column, "
-		"largest first: pushout (the cycles by which the samples' slots were late, times their periods; of "
-		"precise events with -W, their instructions), pushout_median, pushout_share."),
+		"srcline, pid, tid, cpu. Default: comm,dso,symbol. Keys that add up the branches in the samples' "
+		"branch stacks, each counting 1: dso_from, symbol_from, dso_to, symbol_to, mispredict, cycles. Keys "
+		"that add a column and sort by it, largest first: pushout (cycles by which the sampled slots retired "
+		"late, times the samples' periods; for precise events with record -W, by which the sampled "
+		"instructions did), pushout_median, pushout_share."),
 	OPT_FLAG('b', "branch-stack", struct options, branches, "The same as -s "
 		"comm,dso_from,symbol_from,symbol_to,cycles."),
 	OPT_CHOICE(0, "cycles", "exact", struct options, exact, true, "Print the exact profile (softpmu record "
-		"--exact): every cycle at what retirement waited for, with the causes; with -s symbol (the default) "
-		"or -s instruction. A file that holds nothing else is printed so without this option."),
+		"--exact): the cycles of each symbol (-s symbol, the default) or instruction (-s instruction) for "
+		"which retirement waited, with their causes. If the file holds only an exact profile, this is the "
+		"default."),
 	OPT_FLAG(0, "sampling-error", struct options, errors, "Print how far the profiles of the sampled events are "
 		"from the exact one: the share of samples at the wrong instruction."),
 	OPT_GROUP("What is printed"),
@@ -201,13 +203,13 @@ static const struct option options[] = {
 		"chains, with branches of at least MIN percent (default: 0.5). ORDER is caller (outermost first; the "
 		"default with --children) or callee. none: no trees.", .optional = true, .takes = is_graph),
 	OPT_CALL('G', "inverted", NULL, invert, "Print call trees with the outermost caller first."),
-	OPT_FLAG(0, "children", struct options, children, "With call chains, add to each function what it called. "
-		"This is the default."),
-	OPT_CLEAR(0, "no-children", struct options, children, "Do not add to a function what it called."),
+	OPT_FLAG(0, "children", struct options, children, "If the file has call chains, count for each function also "
+		"the samples in the functions that it called. This is the default."),
+	OPT_CLEAR(0, "no-children", struct options, children, "Count for each function its own samples only."),
 	OPT_CALL(0, "percent-limit", "PERCENT", set_limit, "Leave out entries below PERCENT."),
 	OPT_FLAG(0, "json", struct options, json, "Print JSON: events, entries, call trees."),
-	OPT_IGNORED(0, "stdio", "Accepted: a table is the only form for people."),
-	OPT_IGNORED(0, "no-inline", "Accepted: call trees show functions as they were called, never inlined ones."),
+	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
+	OPT_IGNORED(0, "no-inline", "Accepted without effect: call trees never show inlined functions."),
 	OPT_FLAG('v', "verbose", struct options, verbose, "Also print which files' symbols could not be read."),
 	OPT_END
 };

@@ -72,29 +72,31 @@ static const struct option options[] = {
 		"instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
 	OPT_COUNT('d', "detailed", struct options, detailed, "Count more events: those of L1D and the last-level "
 		"cache; given twice, also L1I and the TLBs; three times, also prefetches."),
-	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count what these metrics are "
-		"computed from, and print their values: IPC, L1_MPKI, Frontend_Bound, TopdownL1 and others in "
-		"data/metrics. May be repeated.", .more = "one -M takes a whole list"),
+	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count the events that these "
+		"metrics are computed from, and print the values of the metrics: IPC, L1_MPKI, Frontend_Bound, "
+		"TopdownL1 and others in data/metrics. May be repeated.", .more = "one -M takes a whole list"),
 	OPT_FLAG(0, "topdown", struct options, topdown, "Print level 1 of the top-down tree alone; softpmu topdown "
 		"prints all of it."),
 	OPT_TEXT(0, "region", "NAME", struct options, region, "Count only inside the regions of this name, which the "
 		"program marks (softpmu/client.h).", .filled = true),
 	OPT_GROUP("How it is counted"),
-	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print mean and "
-		"deviation."),
-	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Count with one PMU a core, as the machine has. Events that "
-		"do not fit on it take turns, and their counts are scaled, as the kernel does it."),
+	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print each mean "
+		"with its standard deviation."),
+	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Give each core one PMU, as the machine has, instead of as "
+		"many as the events need. Events that do not fit on it take turns, and their counts are scaled, as "
+		"the kernel does it."),
 	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
-		"milliseconds. Default: 4, as the kernel's."),
+		"milliseconds. Default: 4, as in the kernel."),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
 		"modelled milliseconds; fractions are allowed."),
 	OPT_FLAG(0, "per-thread", struct options, per_thread, "Print the counts of each thread."),
 	OPT_FLAG(0, "per-region", struct options, per_region, "Print the counts of each region that the program "
 		"marks."),
-	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print fields: value, unit, event, with -r the "
-		"variance, run time, percentage of the time counted, remark, unit of the remark. \\t is a tab."),
-	OPT_CALL('j', "json", NULL, set_json, "Print a JSON object a line."),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print a line of fields for each event: value, "
+		"unit, event, with -r the standard deviation of the mean in percent, run time in ns, percentage of "
+		"that time in which it was counted, metric, unit of the metric. \\t is a tab."),
+	OPT_CALL('j', "json", NULL, set_json, "Print a JSON object for each event, one a line."),
 	OPT_CALL(0, "json-output", NULL, set_json, "As --json.", .hidden = true),
 	OPT_FLAG('B', "big-num", struct options, big, "Group digits in threes. This is the default."),
 	OPT_CLEAR(0, "no-big-num", struct options, big, "Do not group digits."),
@@ -502,7 +504,7 @@ static int count(struct counting *s)
 		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
 			s->o.region);
 	if (rc) {
-		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
+		cli_error("%s%s", err.text, started ? "; what was counted until then is printed" : "");
 		status = status ? status : 1;
 	}
 	free(what);

@@ -30,12 +30,12 @@ static int set_rotate(void *target, const struct option *option, const char *val
 }
 
 static const struct option options[] = {
-	OPT_GROUP("What the tree is of"),
+	OPT_GROUP("What the tree covers"),
 	OPT_WHOLE('l', "level", "N", struct topdown, style.level, 1, 4, "Go down to this level of the tree, 1 to 4. "
 		"Default: 4."),
 	OPT_CHOICE(0, "per", "function|line|loop|thread", struct topdown, per, TOPDOWN_FUNCTION, "Print a tree for "
-		"each thread; or level 1 and the bottleneck of each function, line or loop: what was lost at its "
-		"instructions, from the records alone. With -x and -j the whole tree of each."),
+		"each thread; or level 1 and the bottleneck of each function, line or loop: the exact shares of the "
+		"slots at its instructions. With -x and -j, print the whole tree of each."),
 	OPT_FLAG(0, "per-thread", struct topdown, per_thread, "The same as --per thread."),
 	OPT_WHOLE(0, "rows", "N", struct topdown, rows, 0, 1000000, "Print at most N functions, lines or loops; 0: "
 		"all. Default: 20."),
@@ -44,19 +44,20 @@ static const struct option options[] = {
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
 	OPT_FLAG(0, "no-metrics", struct topdown, no_metrics, "Do not print the metrics beside the tree."),
-	OPT_FLAG(0, "one-pmu", struct topdown, one_pmu, "Add a column with what one PMU says, as the machine has, on "
-		"which the events take turns."),
+	OPT_FLAG(0, "one-pmu", struct topdown, one_pmu, "Add a column: the formulas as they come out if the core has "
+		"one PMU, as the machine has, on which the events take turns."),
 	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
-		"milliseconds. Default: 4, as the kernel's."),
-	OPT_FLAG(0, "perf-metrics", struct topdown, perf_metrics, "With -x, too, print the column of "
-		"MSR_PERF_METRICS, which the tree has on cores with that register."),
-	OPT_GROUP("Where it goes on"),
-	OPT_FLAG(0, "sample", struct topdown, sample, "Sample the event that the bottleneck names, precisely if it "
-		"can be, in the same run's stream, into perf.data, and print the hottest instructions."),
+		"milliseconds. Default: 4, as in the kernel."),
+	OPT_FLAG(0, "perf-metrics", struct topdown, perf_metrics, "With -x, also print the column of "
+		"MSR_PERF_METRICS. The tree has it anyway on cores with that register."),
+	OPT_GROUP("From the bottleneck to instructions"),
+	OPT_FLAG(0, "sample", struct topdown, sample, "Sample the event that belongs to the bottleneck, by PEBS if "
+		"the PMU can, in the stream of the same run. Write the samples to perf.data and print the hottest "
+		"instructions."),
 	OPT_GROUP("What is printed"),
-	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields: [thread or time,]level, name, value, "
-		"exact, difference, flagged. \\t is a tab."),
-	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object a line."),
+	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print a line of fields for each node: [thread or "
+		"time,]level, name, value, exact, difference, flagged. \\t is a tab."),
+	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object for each node, one a line."),
 	OPT_TEXT(0, "svg", "FILE", struct topdown, svg, "Draw the tree into FILE."),
 	OPT_TEXT('o', "output", "FILE", struct topdown, output.path, "Print to FILE instead of standard error."),
 	OPT_END
@@ -420,7 +421,7 @@ static int measure(struct topdown *t)
 			good = sample(t);
 	}
 	if (rc)
-		cli_error("%s%s", err.text, started ? " (the counts are those up to there)" : "");
+		cli_error("%s%s", err.text, started ? "; what was counted until then is printed" : "");
 	return status ? status : rc || !good;
 }
 
@@ -530,13 +531,14 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_topdown = {
-	.name = "topdown", .summary = "where a program's issue slots went, and what to look at next", .options =
+	.name = "topdown", .summary = "print where a program's issue slots went, and what to look at next", .options =
 		options, .runs = true, .run = run,
 	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
 	.about = "Says where the issue slots of the modelled core went while PROGRAM ran: retiring, bad speculation, "
-		"front-end and back-end bound, and what is below them, by the formulas in data/metrics over the "
-		"core's events. All events are counted in one run. A node is marked when it and those above it lie "
-		"above their thresholds; the largest marked node is the bottleneck. Beside each formula stands what "
-		"the records say slot by slot (exact), and how far the formula is from it. The tree goes to standard "
-		"error; the program's own output is left alone.",
+		"front-end and back-end bound, and the nodes below these. The column formula has the shares computed "
+		"from the core's events by the formulas in data/metrics; all events are counted in one run. The "
+		"column exact has the shares that the model finds by charging every slot once, and diff is the "
+		"difference. A node is marked (*) when it and those above it lie above their thresholds; the largest "
+		"marked node is the bottleneck. The tree goes to standard error; the program's own output is left "
+		"alone.",
 };

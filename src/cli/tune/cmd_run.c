@@ -85,7 +85,7 @@ const struct cli_command cmd_run = {
 	.parts = parts, .run = run,
 	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE\n--native [options] [--] PROGRAM "
 		"[arguments]",
-	.about = "Runs PROGRAM on a modelled core with the settings that softpmu tune kept for it. Says which these "
-		"are, and how many cycles the run took beside the number that was promised. The exit status is the "
-		"program's, or 128+n if signal n ended it.",
+	.about = "Runs PROGRAM on a modelled core with the settings that softpmu tune kept for it. Prints these "
+		"settings, the cycles that the run took, and the cycles that softpmu tune measured with them "
+		"(promised). The exit status is the program's, or 128+n if signal n ended it.",
 };

@@ -16,14 +16,15 @@ static int run(int argc, char **argv)
 }
 
 const struct cli_command cmd_tune = {
-	.name = "tune", .summary = "which settings of the machine's features a program runs best with", .options =
+	.name = "tune", .summary = "find the settings of the core's features (caches, prefetchers, predictors) with "
+		"which a program runs best", .options =
 		tune_search_options,
 	.runs = true, .parts = parts, .run = run, .usage = "[options] [--] PROGRAM [arguments]\n[options] --replay "
 		"FILE",
-	.about = "Looks for the settings of the machine's features (softpmu cores CORE --features) that a program "
-		"runs best with. Runs it once, and replays its stream on machines changed in one feature, then in "
-		"several. Features that can save next to nothing, judged by what their events cost, are not replayed. "
-		"A search that was interrupted goes on where it was when the same one is started again. The choice is "
+	.about = "Looks for the settings of the core's features (softpmu cores CORE --features) with which a program "
+		"runs best. Runs it once, and replays its stream on cores changed in one feature, then in several. A "
+		"feature whose events cost so little that changing it can save next to nothing is not replayed. An "
+		"interrupted search goes on where it stopped when the same command is given again. The choice is "
 		"kept as the program's profile: stat, record and run apply it; --no-profile keeps nothing, and "
-		"--profile=NAME keeps it under NAME. Of a machine changed by --set nothing is kept.",
+		"--profile=NAME keeps it under NAME. With --set, nothing is kept.",
 };

@@ -58,22 +58,22 @@ static const struct option options[] = {
 		"option."),
 	OPT_GROUP("Which settings"),
 	OPT_FLAG(0, "list", struct tune, list, "Only say which settings there are, and why others are missing."),
-	OPT_LIST(0, "only", "KNOB", struct tune, only, onlys, "Try only settings whose names begin so, as in --only "
-		"glibc.malloc. May be repeated."),
+	OPT_LIST(0, "only", "KNOB", struct tune, only, onlys, "Try only settings whose names begin with KNOB, as in "
+		"--only glibc.malloc. May be repeated."),
 	OPT_FLAG(0, "process", struct tune, process, "Try only settings of the process: leave the machine's "
 		"prefetchers and caches alone."),
-	OPT_FLAG(0, "null", struct tune, null, "Set nothing: compare the program with itself, under the settings' "
-		"names. Nothing is kept."),
+	OPT_FLAG(0, "null", struct tune, null, "Test the measurement: go through all settings without applying them, "
+		"so that every gain found is a false one. Nothing is kept."),
 	OPT_GROUP("How it is measured and decided"),
 	OPT_CHOICE(0, "measure", "cpu|wall", struct tune, trial.measure, TRIAL_CPU, "Measure user and system time "
 		"(cpu, the default), or elapsed time, for programs that wait or have threads."),
 	OPT_WHOLE(0, "blocks", "N", struct tune, trial.blocks, TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST, "Make at most N "
 		"blocks of four runs a setting, 10 to 64. Default: 20."),
-	OPT_NUMBER(0, "level", "P", struct tune, trial.level, 0.0001, 0.5, "Let the chance of keeping any setting for "
-		"a program that gains from none be P. Default: 0.05."),
-	OPT_NUMBER(0, "least", "PERCENT", struct tune, least, 0, 90, "Take a gain below PERCENT for none. Default: 1."),
-	OPT_NUMBER(0, "budget", "SECONDS", struct tune, budget, 0, 1e7, "Measure no longer than SECONDS. What is not "
-		"decided then counts as no gain."),
+	OPT_NUMBER(0, "level", "P", struct tune, trial.level, 0.0001, 0.5, "Accept the probability P that a setting "
+		"is kept although no setting helps the program. Default: 0.05."),
+	OPT_NUMBER(0, "least", "PERCENT", struct tune, least, 0, 90, "Ignore gains below PERCENT. Default: 1."),
+	OPT_NUMBER(0, "budget", "SECONDS", struct tune, budget, 0, 1e7, "Measure no longer than SECONDS. A setting "
+		"that is not decided by then counts as no gain."),
 	OPT_WHOLE(0, "seed", "N", struct tune, trial.seed, 0, 9007199254740992.0, "Draw the order of the runs from "
 		"this seed. Default: 1."),
 	OPT_TEXT(0, "input", "FILE", struct tune, input, "Give FILE to every run as standard input. Default: "
@@ -516,7 +516,7 @@ const struct cli_command tune_native = {
 	.name = "tune --native", .summary = "find settings of this machine that the program runs faster with",
 		.options = options, .run = run,
 	.usage = "[options] [--] PROGRAM [arguments]",
-	.about = "Tries the settings that this machine has, each against none, and keeps for softpmu run --native "
-		"those with which PROGRAM surely runs faster. The program is run some hundred times; its output is "
-		"thrown away.",
+	.about = "Tries each setting that this machine has against runs without it, and keeps for softpmu run "
+		"--native the settings with which PROGRAM runs faster beyond chance (--level). The program is run "
+		"some hundred times; its output is thrown away.",
 };

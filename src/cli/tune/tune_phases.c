@@ -564,8 +564,8 @@ const struct cli_command tune_phases = {
 	.name = "tune --phases", .summary = "find settings for each phase of the program, switched where it begins",
 		.options = options, .runs = true,
 	.run = run, .usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
-	.about = "Finds the phases of PROGRAM, stretches that execute the same code, and for each the settings of the "
-		"core's features with which it takes the fewest cycles. They are kept, and written into the core's "
-		"registers where each phase begins whenever PROGRAM runs, if that is better than the best settings "
-		"for the whole run; otherwise those are kept.",
+	.about = "Finds the phases of PROGRAM, stretches that execute the same code, and for each the settings of "
+		"the core's features with which it takes the fewest cycles. If these are better than the best "
+		"settings for the whole run, they are kept, and whenever PROGRAM runs, they are written into the "
+		"core's registers where each phase begins. Otherwise the settings for the whole run are kept.",
 };

@@ -76,24 +76,25 @@ static int of_its_own(void *target, const struct option *option, const char *val
 const struct option tune_search_options[] = {
 	OPT_GROUP("What is searched for"),
 	OPT_CALL(0, "objective", "WHAT", set_objective, "Make this small: cycles (the default), energy, edp (energy "
-		"times time), or energy-within:PERCENT, the energy of what takes at most PERCENT more time than the "
-		"fastest."),
+		"times time), or energy-within:PERCENT (energy, among the settings that take at most PERCENT more "
+		"time than the fastest)."),
 	OPT_TEXT(0, "features", "NAME,...", struct search, wanted, "Change these features alone: names or patterns, "
 		"as in 'prefetch.*,l1d.size'. Default: all."),
 	OPT_PERCENT(0, "threshold", "PERCENT", struct search, threshold, "Make a change only if it saves PERCENT of "
 		"the objective. Default: 0.5."),
 	OPT_GROUP("How"),
-	OPT_FLAG(0, "no-prune", struct search, no_prune, "Replay every feature, whatever its events cost."),
+	OPT_FLAG(0, "no-prune", struct search, no_prune, "Try every feature, even if its events cost next to nothing."),
 	OPT_WHOLE(0, "exhaustive", "N", struct search, exhaustive_most, 1, 1000000, "Try every combination instead, "
 		"if there are at most N."),
 	OPT_WHOLE(0, "jobs", "N", struct search, jobs, 1, 256, "Make N replays at a time. Default: the number of "
 		"processors."),
 	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
-		"each program and core beside the store of profiles."),
+		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
 	OPT_GROUP("What is printed"),
 	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
-	OPT_FLAG('j', "json", struct search, json, "Print a JSON object a line, every configuration among them."),
+	OPT_FLAG('j', "json", struct search, json, "Print JSON objects, one a line; every configuration that was "
+		"tried is one of them."),
 	OPT_TEXT('o', "output", "FILE", struct search, output, "Print to FILE instead of standard error."),
 	OPT_CALL(0, "software", NULL, of_its_own, "Search the program instead of the machine. First option.",
 		.hidden = true),

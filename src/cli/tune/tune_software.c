@@ -35,7 +35,7 @@ static const struct option options[] = {
 	OPT_NUMBER(0, "least", "PERCENT", struct software, least, 0, 100, "Give no advice on less than PERCENT of the "
 		"cycles. Default: 1."),
 	OPT_WHOLE(0, "rows", "N", struct software, rows, 0, 1e9, "Print the N largest; 0: all. Default: 20."),
-	OPT_FLAG('j', "json", struct software, json, "Print a JSON object a line."),
+	OPT_FLAG('j', "json", struct software, json, "Print a JSON object for each piece of advice, one a line."),
 	OPT_TEXT('o', "output", "FILE", struct software, output, "Print to FILE instead of standard error."),
 	OPT_GROUP("Builds"),
 	OPT_CALL(0, "build", "COMMAND", set_build, "Build PROGRAM by this shell command, with {flags} and {out} in "
@@ -45,11 +45,11 @@ static const struct option options[] = {
 		"-march=x86-64-v3, -Os."),
 	OPT_FLAG(0, "autofdo", struct software, rebuild.autofdo, "Build the best of them again with the profile of "
 		"its branch stacks (clang, create_llvm_prof)."),
-	OPT_FLAG(0, "bolt", struct software, rebuild.bolt, "Let BOLT rewrite the best of them by its branch stacks "
-		"(perf2bolt, llvm-bolt)."),
+	OPT_FLAG(0, "bolt", struct software, rebuild.bolt, "Let BOLT rewrite the best of them with the profile of "
+		"its branch stacks (perf2bolt, llvm-bolt)."),
 	OPT_TEXT(0, "dir", "DIR", struct software, rebuild.dir, "Put the builds into DIR. Default: softpmu-builds."),
-	OPT_TEXT(0, "time", "ARGUMENTS", struct software, rebuild.time, "Use these arguments in runs on this machine, "
-		"where the model's take too little time."),
+	OPT_TEXT(0, "time", "ARGUMENTS", struct software, rebuild.time, "Use these arguments in runs on this "
+		"machine, if the program with its own arguments ends too soon to be timed."),
 	OPT_WHOLE(0, "blocks", "N", struct software, rebuild.blocks, TRIAL_LEAST_BLOCKS, SIGNED_RANK_MOST, "Make N "
 		"blocks of four runs each on this machine, 10 to 64. Default: 20."),
 	OPT_FLAG(0, "no-native", struct software, rebuild.no_native, "Run nothing on this machine."),
@@ -131,7 +131,8 @@ const struct cli_command tune_software = {
 		.runs = true, .run = run,
 	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
 	.about = "Runs PROGRAM on the modelled core and says which changes of its code would help: where, on what "
-		"evidence, and what the whole program would win. The estimate is a replay of the same trace on a "
-		"machine without the trouble. With --build, builds the program in several ways instead, chooses by "
-		"modelled cycles, and times on this machine what the model finds faster.",
+		"evidence, and how many cycles of the whole program it would save. The estimate comes from a replay "
+		"of the same trace on a machine without the problem (a perfect predictor, for example). With "
+		"--build, builds the program in several ways instead, chooses by modelled cycles, and times on this "
+		"machine what the model finds faster.",
 };

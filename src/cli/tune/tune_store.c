@@ -337,7 +337,7 @@ static const struct option apply_options[] = {
 	STORE_NAME("The settings kept under this name (tune --profile=NAME). Default: those without a name."),
 	OPT_FLAG(0, "off", struct wanted, off, "Apply no settings from now on, until the next apply."),
 	OPT_TEXT(0, "to", "OTHER", struct wanted, to, "Keep PROGRAM's settings for OTHER, too, for example after it "
-		"was built anew. The promise stays PROGRAM's."),
+		"was built anew. The promised cycles stay those that were measured for PROGRAM."),
 	OPT_TEXT(0, "feature", "FEATURE=LEVEL,...", struct wanted, feature, "Keep these settings without a search, as "
 		"in l1d.size=1/2,prefetch.l2_streamer=off."),
 	OPT_END
@@ -373,7 +373,7 @@ static int parse(struct wanted *w, int argc, char **argv)
 	else if (!w->program && (applies || !strcmp(verb, "show")))
 		cli_error("tune %s: no program was named (softpmu tune list)", verb);
 	else if (forgets && !w->program != w->all)
-		cli_error("tune forget: a program, or --all");
+		cli_error("tune forget: no program was named: softpmu tune forget PROGRAM, or --all for every program");
 	else
 		return 1;
 	return -1;

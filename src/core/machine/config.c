@@ -316,7 +316,7 @@ static int no_preset(const char *data_dir, const char *name, struct err *err)
 	if (!near_text(&near, "; nearest: ", text, sizeof text)) {
 		size_t used = 0;
 		for (int i = 0; i < count && used < sizeof text; i++) {
-			const char *before = i ? ", " : "; the cores are: ";
+			const char *before = i ? ", " : "; a file needs a / in its name; the presets are: ";
 			int n = snprintf(text + used, sizeof text - used, "%s%s", before, names[i]);
 			used += n > 0 ? (size_t)n : sizeof text;
 		}

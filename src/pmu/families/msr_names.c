@@ -281,20 +281,22 @@ static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local
 		{ MSR_PUSHOUT(n, STORED_IP), 1, "PUSHOUT" #n "_STORED_IP", NULL, \
 			"pushout counter " #n ": whose pushout that is; read-only", &msr_address, ALWAYS, 0 }, \
 		{ MSR_PUSHOUT(n, ALL_IS), 1, "PUSHOUT" #n "_ALL_IS", NULL, \
-			"pushout counter " #n ": what all tagged slots are", &msr_pushout_is, ALWAYS, 0 }, \
+			"pushout counter " #n ": a slot is tagged only if it is all of these", &msr_pushout_is, \
+			ALWAYS, 0 }, \
 		{ MSR_PUSHOUT(n, ALL_DID), 1, "PUSHOUT" #n "_ALL_DID", NULL, \
-			"pushout counter " #n ": events that tagged slots have all of", &msr_pushout_did, ALWAYS, 0 }, \
+			"pushout counter " #n ": a slot is tagged only if it had all of these events", \
+			&msr_pushout_did, ALWAYS, 0 }, \
 		{ MSR_PUSHOUT(n, ANY_IS), 1, "PUSHOUT" #n "_ANY_IS", NULL, \
-			"pushout counter " #n ": with ANY_DID: tagged slots have one of these", &msr_pushout_is, \
-			ALWAYS, 0 }, \
+			"pushout counter " #n ": with ANY_DID: tagged slots are or had at least one of these", \
+			&msr_pushout_is, ALWAYS, 0 }, \
 		{ MSR_PUSHOUT(n, ANY_DID), 1, "PUSHOUT" #n "_ANY_DID", NULL, \
-			"pushout counter " #n ": with ANY_IS: tagged slots have one of these", &msr_pushout_did, \
-			ALWAYS, 0 }, \
+			"pushout counter " #n ": with ANY_IS: tagged slots are or had at least one of these", \
+			&msr_pushout_did, ALWAYS, 0 }, \
 		{ MSR_PUSHOUT(n, NONE_IS), 1, "PUSHOUT" #n "_NONE_IS", NULL, \
-			"pushout counter " #n ": what no tagged slot is", &msr_pushout_is, ALWAYS, 0 }, \
+			"pushout counter " #n ": no tagged slot is any of these", &msr_pushout_is, ALWAYS, 0 }, \
 	{ \
 		MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, \
-			"pushout counter " #n ": events that no tagged slot has", &msr_pushout_did, ALWAYS, 0 \
+			"pushout counter " #n ": no tagged slot had any of these events", &msr_pushout_did, ALWAYS, 0 \
 	}
 /* Registers of every family, if the host has them. */
 static const struct row pushout[] = {

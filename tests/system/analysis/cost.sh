@@ -149,7 +149,7 @@ refuse_cost() {	# PATTERN OPTION...
 refuse_cost "is not one of mispredict" -e mispredcit -- true
 refuse_cost "nearest: .*l2_miss" --tag 'l2_mis' -- true
 refuse_cost "belongs to no uop" --tag l1d_evict_modified -- true
-refuse_cost "behind the --tag" --change l2.size=4M -- true
+refuse_cost "after the --tag" --change l2.size=4M -- true
 refuse_cost "unknown field" --tag l2_miss --change l2.sizes=4M -- true
 refuse_cost "due or event" --from now -- true
 refuse_cost "function or instruction" --by line -- true

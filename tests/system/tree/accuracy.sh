@@ -33,7 +33,7 @@ echo '1.0035;MOV ((REG:W:G:64)), ((IMM:32))|VUNPCKHPD ((REG:W:V:256)), ((REG:R:V
 cp "$work/skylake-throughput/pairs.csv" "$work/skylake-throughput/fives.csv"
 
 MCA=0 MISSED=1 "$program" "$work" "$TOP/data" skylake >"$work/out" 2>"$work/err" || { bad "it runs"; cat "$work/err"; }
-grep -q '10 lines with a measurement, 2 of their' "$work/out" &&
+grep -q '10 lines with a measurement; 2 of their' "$work/out" &&
 	ok "lines with a measurement are counted, also those not understood" ||
 	bad "lines"
 grep -q '^| latency | four of five | 6 | 100[.]0 %' "$work/out" && ok "the latencies are the measured ones" ||

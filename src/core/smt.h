@@ -15,7 +15,7 @@
  * queue are split in equal parts (smt.rob and others: split), or each thread may have what the others leave
  * (shared).  A halted thread leaves everything to the others.
  *
- * Threads take turns, a block at a time, the thread with the least clock first (run/order.h).  So cycles are
+ * Threads take turns, a block at a time, the thread with the least clock first (run/threads/order.h).  So cycles are
  * given away in the order of modelled time, except within a block: a thread that stalls within its block finds
  * cycles that others have taken meanwhile.
  *

@@ -6,7 +6,7 @@
 #ifndef RUN_AHEAD_H
 #define RUN_AHEAD_H
 #include "core/wrongpath/converge.h"
-#include "run/process.h"
+#include "run/threads/process.h"
 
 struct ahead {
 	struct pending pending[CONVERGE_BLOCKS];	/* the blocks of converge.block, at the same indices */

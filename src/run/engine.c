@@ -3,7 +3,7 @@
  * a queue.
  */
 #include "run/engine.h"
-#include "run/history.h"
+#include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #ifndef RUN_ENGINE_H
 #define RUN_ENGINE_H
-#include "run/process.h"
+#include "run/threads/process.h"
 #include <pthread.h>
 
 enum { ENGINE_CHUNK = 8192 /* words */, ENGINE_CHUNKS = 8 };

@@ -31,11 +31,11 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	/* set by the sink in `batch`: the core takes an interrupt of this length before it continues; 0: none */
 	uint64_t interrupt_cycles;
 	unsigned interrupt_lines;	/* cache lines of code, and of data, that its handler touches */
-	/* run_options.history: what its registers held lately (run/history.h); NULL: unknown */
+	/* run_options.history: what its registers held lately (run/watch/history.h); NULL: unknown */
 	struct history *registers;
 };
 
-/* run_options.heap: a call of the allocator returned (run/malloc_calls.h says which ones are seen).  It is a side
+/* run_options.heap: a call of the allocator returned (run/watch/malloc_calls.h says which ones are seen).  It is a side
  * record like those of the stream. */
 enum { RUN_HEAP = 128 };	/* its kind */
 struct run_heap {

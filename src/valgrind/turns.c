@@ -29,8 +29,8 @@
 enum {
 	TURN = 400, NEAR = 8, NEAR_FOR = 64,
 	/* In blocks of some 4 cycles: PAUSE is 140 cycles on Skylake, and a line comes from another core in 60 to
-	 * 100.  A thread that a futex call wakes runs 1.2 us later at the soonest (source: run/order.h); by then
-	 * its waker may have taken the lock again many times. */
+	 * 100.  A thread that a futex call wakes runs 1.2 us later at the soonest (run/threads/order.h); by then its
+	 * waker may have taken the lock again many times. */
 	PAUSED = 32, MET = 16, WOKEN = 1000,
 	SETTLE_YIELDS = 64, SETTLE_TRIES = 20000, SETTLE_NS = 50000,
 };

@@ -13,8 +13,8 @@
  * false sharing are the same.
  *
  * Left out: the states that pass data on (forward, owned); an arbitration order among several cores that wait for one
- * line (they are served in the order of the model's calls, which follow modelled time: run/order.h); stale core-valid
- * bits (a snoop that finds nothing costs nothing).
+ * line (they are served in the order of the model's calls, which follow modelled time: run/threads/order.h); stale
+ * core-valid bits (a snoop that finds nothing costs nothing).
  */
 #include "core/memory/memsys_state.h"
 

@@ -10,7 +10,7 @@
  */
 #ifndef SESSION_PRECISE_H
 #define SESSION_PRECISE_H
-#include "run/history.h"
+#include "run/watch/history.h"
 #include "session/driver/driver.h"
 #include <stdbool.h>
 #include <stddef.h>

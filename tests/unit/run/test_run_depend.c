@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "run/depend.h"
+#include "run/threads/depend.h"
 #include <stdlib.h>
 
 enum { A, B, C, THREADS };

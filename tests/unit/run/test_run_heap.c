@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "run/malloc_calls.h"
+#include "run/watch/malloc_calls.h"
 #include <string.h>
 
 #define MALLOC UINT64_C(0x5000)

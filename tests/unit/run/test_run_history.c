@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Registers at instructions of the past (run/history.h).
+ * Registers at instructions of the past (run/watch/history.h).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "run/history.h"
+#include "run/watch/history.h"
 
 /* Block A at 0x1000 has three instructions of two bytes. The first writes RAX and CL, the second loads, the third
  * writes RDX. */

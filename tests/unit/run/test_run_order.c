@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "run/engine.h"
-#include "run/order.h"
-#include "run/process.h"
+#include "run/threads/order.h"
+#include "run/threads/process.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  * Left out: vector registers and the x87 stack, which the stream does not hold.
  */
-#include "run/history.h"
+#include "run/watch/history.h"
 #include "isa/flags.h"
 #include <stdlib.h>
 #include <string.h>

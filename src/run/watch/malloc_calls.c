@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Allocator calls in the stream (malloc_calls.h).
  */
-#include "run/malloc_calls.h"
+#include "run/watch/malloc_calls.h"
 #include "symbols/symbols.h"
 #include <stdlib.h>
 #include <string.h>

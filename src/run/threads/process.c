@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Guest processes: block tables, threads, orderings between processes (process.h).
  */
-#include "run/process.h"
+#include "run/threads/process.h"
 #include "run/ahead.h"
-#include "run/history.h"
+#include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
 #include <stdlib.h>
 #include <string.h>

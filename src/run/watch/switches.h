@@ -9,7 +9,7 @@
  */
 #ifndef RUN_SWITCHES_H
 #define RUN_SWITCHES_H
-#include "run/process.h"
+#include "run/threads/process.h"
 
 struct switches {
 	const struct run_write *write;

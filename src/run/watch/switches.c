@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Feature registers in a run (switches.h).
  */
-#include "run/switches.h"
+#include "run/watch/switches.h"
 #include "symbols/symbols.h"
 #include "softpmu/client.h"
 #include <stdio.h>

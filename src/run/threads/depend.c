@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What a thread's accesses have to wait for (depend.h).
  */
-#include "run/depend.h"
+#include "run/threads/depend.h"
 #include <stdlib.h>
 
 enum { BYTES_MOST = 4096 };	/* most bytes of an access that are looked at */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Runs threads by modelled time (order.h).
  */
-#include "run/order.h"
+#include "run/threads/order.h"
 #include "core/core.h"
 #include "run/engine.h"
-#include "run/process.h"
+#include "run/threads/process.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * --start and --stop (window.h).
  */
-#include "run/window.h"
+#include "run/watch/window.h"
 #include "symbols/symbols.h"
-#include "run/process.h"
+#include "run/threads/process.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Counts instructions of a stream (tally.h).
  */
-#include "run/tally.h"
+#include "run/watch/tally.h"
 #include "stream/format.h"
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #define RUN_PROCESS_H
 #include "core/core.h"
 #include "isa/isa.h"
-#include "run/depend.h"
-#include "run/order.h"
+#include "run/threads/depend.h"
+#include "run/threads/order.h"
 #include "run/run.h"
 
 struct runner;

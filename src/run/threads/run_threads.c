@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Threads of a run begin and end: their cores, their order, what is recorded of them, and the sink's calls.
+ */
+#include "run/runner.h"
+#include "run/ahead.h"
+#include "run/watch/history.h"
+#include "core/core.h"
+#include "core/wrongpath/walker.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a run records if the sink does not say what it needs, or has not said so yet. */
+const struct core_wanted runner_everything = {
+	.signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0), .outcomes = true,
+};
+
+static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)
+{
+	struct rthread *t = context;
+	const struct run_sink *sink = t->process->runner->sink;
+	if (t->alive && sink->batch)	/* a reset sends an empty batch before the sink knows the thread */
+		sink->batch(sink->context, &t->pub, batch);
+	return NULL;
+}
+
+static void thread_account(struct runner *r, struct rthread *t)
+{
+	uint64_t now = rthread_now(t);
+	if (now > r->max_cycle)
+		r->max_cycle = now;
+}
+
+int runner_start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
+{
+	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
+	runner_drain(p);
+	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
+	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
+	if (rc < 0)
+		return rc;
+	if (!p->ordered && process_needs_order(p)) {
+		rc = process_order(p, err);
+		if (rc < 0)
+			return rc;
+		engine_order(&r->engine, p);
+	}
+	if (p->space) {
+		rc = walker_create(&t->walker, p->space, r->o->core, err);
+		if (rc < 0)
+			return rc;
+		core_set_walker(t->core, t->walker);
+		if (r->o->core->wrong_path_converge) {
+			if (!(t->ahead = calloc(1, sizeof *t->ahead)))
+				return err_set(err, ERR_NOMEM, "out of memory for blocks ahead");
+			walker_ahead(t->walker, &t->ahead->converge);
+		}
+		engine_follow(t);
+	}
+	rthread_want(t, r->o->wanted ? r->o->wanted : &runner_everything);
+	if (r->o->history && p->has_regs) {
+		rc = history_create(&t->pub.registers, p->word_bytes, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (r->o->heap && p->has_regs && !(t->heap = calloc(1, sizeof *t->heap)))
+		return err_set(err, ERR_NOMEM, "out of memory for a thread's registers");
+	if (parent)
+		memcpy(t->pub.comm, parent->pub.comm, sizeof t->pub.comm);
+	else
+		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
+	if (r->sink->thread_start)
+		return r->sink->thread_start(r->sink->context, &t->pub, err);
+	return 0;
+}
+
+void runner_end_thread(struct runner *r, struct rthread *t)
+{
+	if (!t->alive)
+		return;
+	runner_run_all(r, t, 0);
+	runner_drain(t->process);
+	if (t->on)
+		core_flush(t->on, true);
+	else	/* all of it was passed on when the thread left its processor */
+		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t),
+						  .is_last = 1, .user_only = 1 });
+	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
+		engine_interrupt(t);
+	thread_account(r, t);
+	if (rthread_now(t) > t->process->end_cycle)
+		t->process->end_cycle = rthread_now(t);
+	r->instructions_done += rthread_instructions(t);
+	if (r->sink->thread_end)
+		r->sink->thread_end(r->sink->context, &t->pub);
+	t->process->ran_before = t;
+	process_thread_end(t);
+	if (t->process->ordered && !process_needs_order(t->process)) {
+		engine_disorder(t->process);
+		process_disorder(t->process);
+	}
+}
+
+void runner_end_threads(struct runner *r, struct process *p)
+{
+	for (size_t i = 0; i < p->threads; i++)
+		runner_end_thread(r, p->thread[i]);
+}

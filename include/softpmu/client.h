@@ -39,8 +39,11 @@
  * The debug store (PEBS, BTS) lies in the program's memory, at IA32_DS_AREA.  The PMU sees what the program
  * changes in the management area at the thread's next request.  What the PMU writes is in the program's memory
  * after the next request: up to 1 MB between two requests; more is lost.  So change and read the debug store
- * while nothing counts, after a request that stopped the counters.  A PEBS record holds RIP; all other
- * registers in it are 0.
+ * while nothing counts, after a request that stopped the counters.  A PEBS record holds RFLAGS, RIP and the
+ * general registers, of instructions from the write of IA32_DS_AREA on; XMM registers in it are 0.
+ *
+ * The pushout counters (softpmu/pmu.h, MSR_PUSHOUT_CAPABILITIES and up) are among the registers, except where
+ * hardware threads share a core (--smt).
  */
 #ifndef SOFTPMU_CLIENT_H
 #define SOFTPMU_CLIENT_H

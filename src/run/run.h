@@ -33,6 +33,8 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	unsigned interrupt_lines;	/* cache lines of code, and of data, that its handler touches */
 	/* run_options.history: what its registers held lately (run/watch/history.h); NULL: unknown */
 	struct history *registers;
+	/* set by the sink in `client`: from now on keep this thread's registers, if the stream has them from here on */
+	bool wants_registers;
 };
 
 /* run_options.heap: a call of the allocator returned (run/watch/malloc_calls.h says which ones are seen).  It is a side

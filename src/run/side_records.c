@@ -5,6 +5,7 @@
  */
 #include "run/runner.h"
 #include "core/wrongpath/walker.h"
+#include "run/watch/history.h"
 #include "softpmu/client.h"
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,9 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 			return rc;
 		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer))
 			rthread_want(t, &runner_everything);
+		if (t->pub.wants_registers && !t->pub.registers &&
+			(rc = history_create(&t->pub.registers, p->word_bytes, err)) < 0)
+			return rc;
 	}
 	if (c->number)
 		stream_answer(r->stream, p->index, &answer);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The program's own PMU (client_requests.h).  Left out: the general-purpose registers in PEBS records, which
- * are 0 except for RIP, because a stream for counting does not hold them.
+ * The program's own PMU (client_requests.h).  Left out: XMM registers in PEBS records, which the stream does not
+ * hold.
  */
 #include "session/client_requests.h"
 #include "softpmu/client.h"
 #include <stddef.h>
+#include <string.h>
 
 _Static_assert(SPMU_CLIENT_OK == (int)SPMU_OK && SPMU_CLIENT_GP == (int)SPMU_GP &&
 		SPMU_CLIENT_NO_MSR == (int)SPMU_ENOMSR && SPMU_CLIENT_NO_MEMORY == (int)SPMU_ENOMEM &&
@@ -15,7 +16,7 @@ void client_release(struct client *c)
 {
 	spmu_destroy(c->pmu);
 	client_memory_release(&c->memory);
-	*c = (struct client){ 0 };
+	*c = (struct client){ .moment = c->moment, .thread = c->thread };
 }
 
 static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
@@ -37,6 +38,20 @@ static int write_memory(void *context, uint64_t address, const void *from, size_
 	return client_memory_write(&((struct client *)context)->memory, address, from, bytes);
 }
 
+static int registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct spmu_registers *out)
+{
+	const struct client *c = context;
+	struct history_moment m;
+	if (!c->moment || !c->moment(c->thread, batch, record, before, &m))
+		return -1;
+	memset(out, 0, sizeof *out);
+	memcpy(out->gpr, m.gpr, sizeof out->gpr);
+	out->rip = m.rip;
+	out->rflags = m.rflags;
+	return 0;
+}
+
 /* Writes the fields of this PMI and how many wait, this one included. */
 static void take_pmi(struct client *c, uint64_t value[4])
 {
@@ -50,17 +65,20 @@ static void take_pmi(struct client *c, uint64_t value[4])
 	c->first = (c->first + 1) % CLIENT_PMIS;
 }
 
-void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request,
-	struct st_answer *answer)
+void client_request(struct client *c, const struct spmu_model *m, const struct spmu_host *host,
+	const struct st_client *request, struct st_answer *answer)
 {
 	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
 	if (!c->pmu) {
-		const struct spmu_host host = {
-			.context = c, .pmi = on_pmi, .pmi_latency = pmi_latency, .hw_thread = c->hw_thread,
-			.read_memory = read_memory, .write_memory = write_memory,
-			.mode64 = request->word_bytes == 8
-		};
-		answer->status = spmu_create(&c->pmu, m, &host);
+		struct spmu_host own = *host;
+		own.context = c;
+		own.pmi = on_pmi;
+		own.hw_thread = c->hw_thread;
+		own.read_memory = read_memory;
+		own.write_memory = write_memory;
+		own.registers = registers;
+		own.mode64 = request->word_bytes == 8;
+		answer->status = spmu_create(&c->pmu, m, &own);
 		if (answer->status)
 			return;
 	}

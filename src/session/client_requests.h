@@ -2,12 +2,13 @@
  * Requests of programs that look at themselves (softpmu/client.h), for the PMU of the calling thread.  Private to
  * src/session.
  *
- * The PMU is made at the thread's first request, of the session's model.  It is not one of the PMUs that count
- * the session's events, so the program may program it at will.  A PMI goes into a queue from which the program
- * takes it; no handler runs in the program.
+ * The PMU is made at the thread's first request, of the session's model and with the core's width.  It is not one
+ * of the PMUs that count the session's events, so the program may program it at will.  A PMI goes into a queue from
+ * which the program takes it; no handler runs in the program.
  */
 #ifndef SESSION_CLIENT_REQUESTS_H
 #define SESSION_CLIENT_REQUESTS_H
+#include "run/watch/history.h"
 #include "session/client_memory.h"
 #include "softpmu/pmu.h"
 #include "stream/format.h"
@@ -23,11 +24,16 @@ struct client {
 	struct client_pmi pmi[CLIENT_PMIS];
 	unsigned first, pmis;
 	uint8_t hw_thread;	/* that it runs on */
+	/* Gives the thread's registers before or after the instruction of uop `record`; false: not known.  NULL: never
+	 * known. */
+	bool (*moment)(void *thread, const struct spmu_batch *batch, uint32_t record, bool before,
+		struct history_moment *out);
+	void *thread;		/* passed to `moment` */
 	struct client_memory memory;	/* the memory in which its DS area lies */
 };
 
 void client_release(struct client *c);
-/* Answers a request for the PMU. */
-void client_request(struct client *c, const struct spmu_model *m, uint32_t pmi_latency, const struct st_client *request,
-	struct st_answer *answer);
+/* Answers a request for the PMU.  host: pmi_latency and pushout_width of a PMU that the request makes. */
+void client_request(struct client *c, const struct spmu_model *m, const struct spmu_host *host,
+	const struct st_client *request, struct st_answer *answer);
 #endif

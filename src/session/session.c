@@ -135,6 +135,8 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	t->tid = run->tid;
 	s->thread[s->threads++] = t;
 	t->client.hw_thread = run->hw_thread;
+	t->client.moment = sampling_moment;
+	t->client.thread = t;
 	run->sink_private = t;
 	return 0;
 }
@@ -145,6 +147,22 @@ static const uint64_t *mark(struct session *s, const struct thread *t)
 	for (size_t i = 0; i < s->items; i++)
 		s->mark[i] = counter_total(s, t, i);
 	return s->mark;
+}
+
+/* A request for the thread's own PMU.  The registers of its PEBS records are kept from the moment at which the
+ * program says where its DS area is. */
+static void own_pmu(struct session *s, struct thread *t, const struct st_client *request, struct st_answer *answer)
+{
+	struct spmu_host host = { .pmi_latency = PMI_LATENCY };
+	const struct pushout_widths widths = session_pushout_widths(s->o.core);
+	for (unsigned point = 0; point < PUSHOUT_POINTS && t->run->siblings <= 1; point++)
+		host.pushout_width[point] = (uint8_t)widths.at[point];
+	client_request(&t->client, s->o.model, &host, request, answer);
+	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_IA32_DS_AREA && !t->run->registers &&
+		answer->status == SPMU_CLIENT_OK) {
+		t->run->wants_registers = true;
+		t->registers_from = t->instructions;
+	}
 }
 
 bool session_client(struct session *s, struct run_thread *run, const struct st_client *request, const char *name,
@@ -174,7 +192,7 @@ bool session_client(struct session *s, struct run_thread *run, const struct st_c
 			t->outside = true;
 		break;
 	default:
-		client_request(&t->client, s->o.model, PMI_LATENCY, request, answer);
+		own_pmu(s, t, request, answer);
 	}
 	return t->client.pmu;
 }

@@ -72,6 +72,7 @@ struct thread {
 	size_t branches, branch_room;
 	struct lbr_kinds kinds;
 	uint64_t instructions;	/* instructions retired before the current batch */
+	uint64_t registers_from;	/* `instructions` when run->registers began */
 	int word_bytes;
 	struct callstack *stack;
 	uint64_t *chain;
@@ -139,6 +140,9 @@ int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, stru
 void sampling_tick(struct session *s, struct thread *t, uint64_t now);
 /* delivers pending samples in the order of the records */
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);
+/* the thread's registers before or after the instruction of a uop of the current batch; false: not known */
+bool sampling_moment(void *thread, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct history_moment *out);
 /* delivers what the DS buffers hold, before the thread ends */
 void sampling_drain(struct session *s, struct thread *t);
 

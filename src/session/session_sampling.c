@@ -212,14 +212,13 @@ static int on_registers(void *context, const struct spmu_batch *batch, uint32_t 
 	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
 }
 
-/* The thread's registers before or after the instruction of a uop; the number of INST_END bits before it says
- * which instruction it is. */
-static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+/* The number of INST_END bits before the uop says which instruction it is. */
+bool sampling_moment(void *thread, const struct spmu_batch *batch, uint32_t record, bool before,
 	struct history_moment *out)
 {
-	const struct thread *t = ((struct attached *)context)->thread;
+	const struct thread *t = thread;
 	const struct spmu_record *r = &batch->records[record];
-	uint64_t number = t->instructions;
+	uint64_t number = t->instructions - t->registers_from;
 	if (!t->run->registers)
 		return false;
 	for (uint32_t i = 0; i < record; i++) {
@@ -228,6 +227,12 @@ static bool moment(void *context, const struct spmu_batch *batch, uint32_t recor
 			number += !!(x->is & SPMU_IS(INST_END)) + !!(x->is & SPMU_IS(INST_END2));
 	}
 	return history_at(t->run->registers, number, r->ip, before ? 0 : r->is & SPMU_IS(INST_END2) ? 2 : 1, out);
+}
+
+static bool moment(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct history_moment *out)
+{
+	return sampling_moment(((struct attached *)context)->thread, batch, record, before, out);
 }
 
 /* Rare events may not overflow for a long time, so at each tick the period is adapted to what was counted since

@@ -20,6 +20,7 @@ static struct st_block_def **defs;	/* by id; NULL once discarded */
 static UInt defs_used, defs_size;
 static VgHashTable *by_addr;
 static UInt discarded_now;
+static Bool again;	/* the discarded code is still valid */
 
 void blocks_init(void)
 {
@@ -102,11 +103,18 @@ void blocks_discarded(Addr orig_addr, VexGuestExtents extents)
 	discarded_now++;
 }
 
+void blocks_translate_again(void)
+{
+	again = True;
+	VG_(discard_translations)(0, ~(Addr)0, "softpmu");
+	again = False;
+}
+
 void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who)
 {
 	discarded_now = 0;
 	__real_vgPlain_discard_translations(start, range, who);
-	if (discarded_now && ring.running == VG_INVALID_THREADID) {
+	if (discarded_now && !again && ring.running == VG_INVALID_THREADID) {
 		struct st_range *r = ring_record(ST_DISCARD, sizeof *r);
 		r->addr = start;
 		r->bytes = range;

@@ -105,6 +105,7 @@ void blocks_init(void);
 UInt blocks_next_id(void);
 void blocks_add(const struct st_block_def *def, Addr nraddr);	/* keeps a copy and writes it into the ring */
 void blocks_define_all(void);		/* writes the definitions of all blocks into a forked child's ring */
+void blocks_translate_again(void);	/* the settings of the translation have changed */
 void blocks_cut(ThreadId tid, UInt id, UChar *at);
 void blocks_discarded(Addr orig_addr, VexGuestExtents extents);
 

@@ -7,7 +7,8 @@
  * reads, or this is a forked child that is not followed, the answer is that of a processor: none.
  *
  * The PMU's debug store is in the program's memory, which the model cannot see.  So each request carries the current
- * management area at IA32_DS_AREA, and each answer brings back what the PMU has written since the last one.
+ * management area at IA32_DS_AREA, and each answer brings back what the PMU has written since the last one.  The PMU's
+ * records hold registers, so all are traced from the first write of IA32_DS_AREA on.
  *
  * All words come from the program: addresses are checked before they are used.
  */
@@ -102,6 +103,10 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_DS_AREA && HAS_AREA(tid))
 		ds_area[tid] = sizeof(Addr) == 8 ? (Addr)((ULong)(UInt)request->low | (ULong)(UInt)request->high << 32)
 						 : (Addr)request->low;
+	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_DS_AREA && !settings.regs) {
+		settings.regs = True;
+		blocks_translate_again();
+	}
 	UInt number = ask(tid, request);
 	if (!number || !ring.control)
 		return True;

@@ -47,7 +47,7 @@ $P/disassemble $P/rearrive: $P/%: tests/programs/%.c build/libsoftpmu.a
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
 # Programs with include/softpmu/client.h.
-programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd
+programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd $P/client_records $P/client_records32
 CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
 $P/client: tests/programs/client_program.c
 $P/features: tests/programs/feature_writes.c
@@ -58,6 +58,12 @@ $P/client $P/features $P/crowd: include/softpmu/client.h
 $P/client32: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -m32 -o $@ $<
+$P/client_records: tests/programs/client_records.c include/softpmu/client.h
+	@mkdir -p $(@D)
+	gcc $(CLIENT_FLAGS) -no-pie -o $@ $<
+$P/client_records32: tests/programs/client_records.c include/softpmu/client.h
+	@mkdir -p $(@D)
+	gcc $(CLIENT_FLAGS) -m32 -no-pie -o $@ $<
 $P/client-cxx: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<

@@ -23,6 +23,7 @@ struct entry {			/* an execution of a block, or (block NULL) a register file */
 
 struct history {
 	int word_bytes;
+	bool known;		/* a whole register file has come */
 	uint64_t base[REGS];	/* registers before entry `head` */
 	uint64_t head, tail;	/* entries, ever increasing */
 	uint64_t old;		/* entries below are older than the last discard */
@@ -112,6 +113,7 @@ void history_file(struct history *h, const uint64_t gpr[16], uint64_t flags)
 	memset(w, 0, REGS * sizeof *w);
 	memcpy(w, gpr, (h->word_bytes == 8 ? 16 : 8) * sizeof *w);
 	w[17] = flags;		/* CC_OP 0: the flags themselves */
+	h->known = true;
 }
 
 void history_block(struct history *h, const struct iblock *b, unsigned insns, unsigned completed, const uint64_t *slots,
@@ -162,7 +164,7 @@ static bool is_at(const struct history *h, uint64_t i, uint64_t number, uint64_t
 bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned behind, struct history_moment *out)
 {
 	uint64_t reg[REGS], at = find(h, number), from = at;
-	if (!is_at(h, at, number, ip))
+	if (!h->known || !is_at(h, at, number, ip))
 		return false;
 	const struct entry *e = &h->entry[at % ENTRIES];
 	unsigned index = (unsigned)(number - e->first);

@@ -3,7 +3,8 @@
  * stream, kept as long as records of these instructions may still come.
  *
  * Instructions are numbered as they complete: the n-th (from 0) of those that the core was asked to run.  A REP
- * instruction counts as one; its state is that of its first iteration.
+ * instruction counts as one; its state is that of its first iteration.  Nothing is known before the first whole
+ * register file.
  */
 #ifndef RUN_HISTORY_H
 #define RUN_HISTORY_H

@@ -42,6 +42,7 @@ static int setup(void **state)
 	b.code = code_b;
 	b.slot = slots_b;
 	assert_int_equal(history_create(&h, 8, &err), 0);
+	history_file(h, (const uint64_t[16]){ 0 }, 0);
 	*state = h;
 	return 0;
 }
@@ -165,6 +166,21 @@ static void test_discarded_blocks_are_not_looked_at_after_the_second_discard(voi
 	assert_int_equal(at(h, 3, 0x2000, 0).gpr[0], 100);
 }
 
+static void test_nothing_is_known_before_a_whole_register_file(void **state)
+{
+	struct history *h = NULL;
+	struct history_moment m;
+	(void)state;
+	assert_int_equal(history_create(&h, 8, NULL), 0);
+	run_a(h, 100, 0, 300);
+	assert_false(history_at(h, 1, 0x1002, 0, &m));
+	history_file(h, (const uint64_t[16]){ 1, 2, 3, 4 }, 0);
+	run_a(h, 200, 0, 400);
+	assert_int_equal(at(h, 4, 0x1002, 0).gpr[0], 200);
+	assert_int_equal(at(h, 4, 0x1002, 0).gpr[3], 4);
+	history_destroy(h);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -177,6 +193,7 @@ int main(void)
 		TEST(test_a_write_that_was_not_done_writes_nothing),
 		TEST(test_an_instruction_elsewhere_or_still_to_come_is_not_known),
 		TEST(test_the_oldest_are_forgotten_and_their_writes_kept),
+		TEST(test_nothing_is_known_before_a_whole_register_file),
 		TEST(test_discarded_blocks_are_not_looked_at_after_the_second_discard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,29 @@ static void test_what_lies_between_two_writes_is_counted_and_nothing_else(void *
 	session_events_free(&e);
 }
 
+/* The core's width makes them; the threads of a core under --smt have none. */
+static void test_the_pushout_registers_are_the_programs_too(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	core.retire_width = 4;
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t, shared = { .pid = 10, .tid = 2, .siblings = 2 };
+	struct st_answer a;
+	thread(s, &t, 1);
+	assert_int_equal(session_thread_start(s, &shared, NULL), 0);
+	assert_int_equal(rdmsr(s, &t, MSR_PUSHOUT_CAPABILITIES) & 0xff, SPMU_PUSHOUT_UNITS);
+	wrmsr(s, &t, MSR_PUSHOUT(0, CONTROL), SPMU_EVTSEL_USR | SPMU_EVTSEL_EN);
+	fixture_run(s, &t, 0x1000, 0, 500, false);
+	assert_int_equal(rdmsr(s, &t, MSR_PUSHOUT(0, COUNT)), 500);
+	ask(s, &shared, SPMU_CLIENT_RDMSR, MSR_PUSHOUT_CAPABILITIES, 0, &a);
+	assert_int_equal(a.status, SPMU_CLIENT_NO_MSR);
+	session_thread_end(s, &t);
+	session_thread_end(s, &shared);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
 static void test_each_thread_has_a_pmu_of_its_own(void **state)
 {
 	(void)state;
@@ -398,6 +421,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_lies_between_two_writes_is_counted_and_nothing_else),
+		cmocka_unit_test(test_the_pushout_registers_are_the_programs_too),
 		cmocka_unit_test(test_each_thread_has_a_pmu_of_its_own),
 		cmocka_unit_test(test_only_requests_for_the_pmu_make_one),
 		cmocka_unit_test(test_what_the_registers_refuse_the_program_learns),

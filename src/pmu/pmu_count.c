@@ -16,8 +16,12 @@
  *
  * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4:
  * streamlined freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one
- * is pending merge; the handler takes no time (the core models what a PMI costs); after PMU_ACTS_LAST overflows
- * and interrupts in one batch the rest waits for the next batch.
+ * is pending merge; the handler takes no time (the core models what a PMI costs).
+ *
+ * A batch costs time in proportion to its records, the interrupts taken and the PEBS records written, whatever the
+ * registers say.  So a counter whose overflow has no effect (pmu_quiet) is not looked at; and after a number of
+ * overflows in one batch that no program reaches (PMU_ACTS_FREE and the constants after it) the rest of them merge,
+ * and are handled with the next batch.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -302,6 +306,8 @@ struct bounds {
 /* Tallies a segment: retirements by record, everything else by cycle. */
 static void tally_segment(struct spmu *p, const struct spmu_batch *b, const struct bounds *g)
 {
+	if (!p->tallies)
+		return;
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind == SPMU_REC_UOP) {
@@ -423,7 +429,7 @@ static uint64_t first_cycle_due(const struct spmu *p, uint64_t from, uint32_t *d
 	*due = 0;
 	for (unsigned k = 0; k < p->model->counters; k++) {
 		const struct pmu_counter *c = &p->counter[k];
-		if (c->mode != MODE_CYCLES || !c->acts)
+		if (c->mode != MODE_CYCLES || !c->acts || pmu_quiet(p, c))
 			continue;
 		const struct pmu_term *t = &c->expr->term[0];
 		__extension__ unsigned __int128 need = (unsigned __int128)pmu_left(c) * t->den - c->remainder;
@@ -709,8 +715,11 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, s
 	bool end = pmi->record == b->count;
 	p->pmi_to &= (uint8_t)(p->pmi_to - 1);
 	p->pending = p->pmi_to != 0;
-	if (!p->host.pmi || (p->model->family->lvt && p->lvt & PMU_LVT_MASKED))
-		return true;	/* nobody to take it: lost */
+	if (!p->host.pmi || (p->model->family->lvt && p->lvt & PMU_LVT_MASKED)) {	/* nobody to take it: lost */
+		p->lost_in = p->batches;
+		return true;
+	}
+	p->effects++;
 	g->here = !pmi->behind;
 	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
 	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
@@ -729,8 +738,10 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 {
 	struct bounds g = { 0 };
 	struct spmu_pmi pmi;
+	const uint64_t effects = p->effects, free = PMU_ACTS_FREE + PMU_ACTS_RECORD * (uint64_t)b->count;
 	pmu_ring_feed(p, b, false, 0);
-	for (unsigned n = 0; n < PMU_ACTS_LAST; n++) {
+	for (unsigned n = 0; n < PMU_ACTS_LAST && n < free + PMU_ACTS_EFFECT * (p->effects - effects); n++) {
+		p->steps += b->count + p->pieces;
 		if (p->late != PMU_NEVER) {
 			struct due d = { .cycle = p->late, .set = p->late_due, .record = b->count };
 			d.next = first_behind(b, g.record0, d.cycle);

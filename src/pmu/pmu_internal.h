@@ -32,7 +32,9 @@ enum {
 	PMU_MAX_SOURCES = 512,	/* distinct ones in an event table */
 	PMU_RING_FIRST = 8192, PMU_RING_LAST = 65536,	/* cycles; powers of two */
 	PMU_FAR_LAST = 65536,	/* entries beyond the ring */
-	PMU_ACTS_LAST = 16384,	/* overflows handled and interrupts taken in one batch */
+	PMU_ACTS_LAST = 16384,	/* overflows handled and interrupts taken in one batch, at most */
+	/* and at most this many, and so many more for each record and for each effect (struct spmu.effects) */
+	PMU_ACTS_FREE = 64, PMU_ACTS_RECORD = 4, PMU_ACTS_EFFECT = 16,
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
 };
 
@@ -131,6 +133,7 @@ struct pmu_counter {
 	bool     counts;		/* started */
 	bool     acts;			/* its overflow has an effect at its place: PMI, freeze, cascade, PEBS */
 	bool     every;			/* each increment is an overflow (FORCE_OVF) */
+	uint8_t  pmi_only;		/* set of PMI_: its overflow requests these, and does nothing else; 0: more */
 
 	/* State. */
 	uint64_t value;
@@ -172,8 +175,9 @@ struct pmu_ring {
 	uint64_t *touched;		/* bitmap: some channel has an entry at this cycle */
 	uint64_t first;			/* all cycles below have been counted */
 	uint64_t end;			/* the ring has no entry at or above this cycle (`far` may have) */
-	struct pmu_far *far;
+	struct pmu_far *far;		/* a heap: the nearest cycle first */
 	size_t fars, far_room;
+	uint64_t far_end;		/* with fars: no entry of `far` lies at or above this cycle */
 };
 
 struct pmu_span { uint64_t begin, end; };
@@ -311,6 +315,9 @@ struct spmu {
 	bool others;			/* records of another hardware thread have been seen */
 	uint8_t pmi_to;			/* with pending: set of PMI_; each of them takes the PMI separately */
 	uint64_t batches;		/* number of the current batch */
+	uint64_t lost_in;		/* the batch in which a PMI last found nobody to take it */
+	uint64_t effects;		/* PMIs taken, PEBS records written, so far */
+	uint64_t steps;			/* work done so far, in records and stretches of cycles looked at; for tests */
 	uint32_t wrapped;		/* counters with `acts` that wrapped and have not been handled yet */
 	uint32_t ring_due;		/* counters to handle in the cycle that pmu_ring_run returned */
 	uint64_t late;			/* PMU_NEVER; or a counted cycle in which `late_due` should have been handled */
@@ -377,12 +384,16 @@ void pmu_pushout_again(struct spmu *p, const struct spmu_batch *b, uint32_t from
 
 /* pmu_ring.c */
 void pmu_ring_release(struct pmu_ring *g);
+/* Makes the far list a heap again, after entries were removed from its middle. */
+void pmu_far_order(struct pmu_ring *g);
 /* Enters the batch and its pieces into the channels, without cycles below `since`.  fresh: into fresh channels
  * only. */
 void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, uint64_t since);
 /* Counts cycles up to `limit` (exclusive).  stop: ends after the first cycle in which a counter with `acts`
  * overflows.  Returns the first such cycle, with or without stop, or PMU_NEVER. */
 uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop);
+/* An overflow of this counter has no effect now, however many there are. */
+bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c);
 /* The first cycle at and after which there are no entries. */
 uint64_t pmu_ring_end(const struct spmu *p);
 /* Call it before a register changes what ring counters do from `limit` on: counts what is known below it. */
@@ -394,7 +405,7 @@ static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)
 	struct pmu_counter *c = &p->counter[i];
 	uint64_t sum = c->value + (n & c->mask);
 	c->value = sum & c->mask;
-	if (sum <= c->mask && !(c->every && n))
+	if (sum <= c->mask && n <= c->mask && !(c->every && n))
 		return false;
 	if (c->acts)
 		p->wrapped |= 1u << i;

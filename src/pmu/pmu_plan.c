@@ -150,6 +150,7 @@ static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 	c->exact = ask.exact;
 	c->acts = ask.acts;
 	c->every = ask.every;
+	c->pmi_only = ask.pmi_only;
 	c->programmed = ask.programmed && ask.who && ask.expr && ask.expr->terms;
 	c->counts = ask.counts && c->programmed;
 	c->mode = MODE_OFF;
@@ -238,6 +239,7 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 			g->far[kept++].channel = to[g->far[i].channel];
 		}
 	g->fars = kept;
+	pmu_far_order(g);
 	memcpy(g->channel, fresh, sizeof fresh);
 	g->channels = q->channels;
 	return SPMU_OK;

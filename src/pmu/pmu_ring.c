@@ -56,6 +56,50 @@ static bool ring_grow(struct pmu_ring *g)
 	return true;
 }
 
+/* The far list is a binary heap by cycle, so that an entry costs the logarithm of the list's length. */
+static void far_sink(struct pmu_ring *g, size_t i)
+{
+	struct pmu_far moving = g->far[i];
+	for (size_t k; (k = 2 * i + 1) < g->fars; i = k) {
+		k += k + 1 < g->fars && g->far[k + 1].cycle < g->far[k].cycle;
+		if (g->far[k].cycle >= moving.cycle)
+			break;
+		g->far[i] = g->far[k];
+	}
+	g->far[i] = moving;
+}
+
+void pmu_far_order(struct pmu_ring *g)
+{
+	g->far_end = 0;
+	for (size_t i = 0; i < g->fars; i++)
+		if (g->far[i].cycle >= g->far_end)
+			g->far_end = g->far[i].cycle + 1;
+	for (size_t i = g->fars / 2; i-- > 0;)
+		far_sink(g, i);
+}
+
+static bool far_push(struct pmu_ring *g, struct pmu_far entry)
+{
+	if (g->fars == g->far_room && g->far_room < PMU_FAR_LAST) {
+		size_t room = g->far_room ? 2 * g->far_room : 256;
+		struct pmu_far *far = realloc(g->far, room * sizeof *far);
+		if (far) {
+			g->far = far;
+			g->far_room = room;
+		}
+	}
+	if (g->fars == g->far_room)
+		return false;
+	size_t i = g->fars++;
+	for (; i && g->far[(i - 1) / 2].cycle > entry.cycle; i = (i - 1) / 2)
+		g->far[i] = g->far[(i - 1) / 2];
+	g->far[i] = entry;
+	if (g->fars == 1 || entry.cycle >= g->far_end)
+		g->far_end = entry.cycle + 1;
+	return true;
+}
+
 static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigned channel, uint64_t cycle,
 	int64_t amount)
 {
@@ -64,18 +108,8 @@ static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigne
 	while (cycle - g->first >= g->cycles && cycle - g->first < PMU_RING_LAST && ring_grow(g))
 		;
 	if (cycle - g->first >= g->cycles) {
-		if (g->fars == g->far_room && g->far_room < PMU_FAR_LAST) {
-			size_t room = g->far_room ? 2 * g->far_room : 256;
-			struct pmu_far *far = realloc(g->far, room * sizeof *far);
-			if (far) {
-				g->far = far;
-				g->far_room = room;
-			}
-		}
-		if (g->fars < g->far_room) {
-			g->far[g->fars++] = (struct pmu_far){ cycle, amount, channel };
+		if (far_push(g, (struct pmu_far){ cycle, amount, channel }))
 			return;
-		}
 		cycle = g->first + g->cycles - 1;
 	}
 	uint64_t at = cycle & (g->cycles - 1);
@@ -210,62 +244,151 @@ static uint64_t increment(const struct pmu_counter *c, const int64_t *now, bool 
 	return sum;
 }
 
-/* Counts up to n cycles from the ring's first one on, in which all channels stay at `now`.  Ends after the
- * first overflow of a counter with `acts`, and then sets *overflow.  Returns the cycles counted. */
-static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bool *overflow)
+/* ---- a stretch: cycles in which every channel keeps its value ------------------------------------------------ */
+
+/* What one counter does in a stretch. */
+struct stretch {
+	uint64_t step;		/* added in each cycle; `parts`: in parts of 1 / den */
+	bool parts, zero;	/* zero: nothing is added, whatever the step */
+	bool running;
+};
+
+/* Whole units that n cycles of `step` parts give, with the remainder from before. */
+static uint64_t whole(const struct pmu_counter *c, uint64_t step, uint64_t n)
 {
-	uint64_t step[PMU_MAX_COUNTERS];
-	uint32_t due = p->ring_due;
-	bool edges = false;
-	for (unsigned i = 0; i < p->ring_counters; i++) {
-		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
-		bool running = now[c->gate] > 0;
-		step[i] = increment(c, now, running);
-		if (c->expr->term[0].den != 1) {	/* a fraction: cycle by cycle, because of the remainder */
-			uint64_t sum = c->remainder + step[i];
-			n = step[i] ? 1 : n;
-			step[i] = sum / c->expr->term[0].den;
-			c->remainder = sum % c->expr->term[0].den;
-		}
-		if (c->clip && step[i] > c->clip)
-			step[i] = c->clip;
-		if (c->while_in && now[c->gate_in] <= 0)
-			step[i] = 0;
-		if (c->cmask || c->edge) {
-			bool on = !c->cmask ? step[i] > 0
-				: c->inv ? step[i] < c->cmask && (running | c->always)
-				: step[i] >= c->cmask;
-			edges |= c->edge && on && !c->previous;
-			step[i] = c->edge ? on && !c->previous : on;
-			c->previous = on;
-		}
-		if (c->active && !(c->active >> ((now[c->gate_own] > 0) + (now[c->gate_other] > 0)) & 1))
-			step[i] = 0;
+	__extension__ unsigned __int128 sum = (unsigned __int128)step * n + c->remainder;
+	return (uint64_t)(sum / c->expr->term[0].den);
+}
+
+/* In how many of n cycles a unit is completed beyond the step / den of every cycle. */
+static uint64_t carries(const struct pmu_counter *c, uint64_t step, uint64_t n)
+{
+	return whole(c, step, n) - n * (step / c->expr->term[0].den);
+}
+
+/* What n cycles add to a counter whose steps are parts of a unit, in closed form: a stretch may last for as many
+ * cycles as a batch can jump.  A cycle adds q = step / den, or q + 1.  Cycles of one of the two kinds never follow
+ * each other (the kind that is rarer), so that the edges between them can be counted, too.  *last: the edge
+ * detector's condition in the last cycle. */
+static uint64_t parts_added(const struct pmu_counter *c, const struct stretch *a, uint64_t n, bool *last)
+{
+	const uint64_t den = c->expr->term[0].den, q = a->step / den, more = carries(c, a->step, n);
+	const unsigned cmask = c->cmask ? c->cmask : 1;
+	*last = c->previous;
+	if (!n)
+		return 0;
+	if (!c->cmask && !c->edge) {
+		if (c->clip && q >= c->clip)
+			return n * c->clip;
+		return n * q + more;
 	}
+	bool inv = c->cmask && c->inv, counts = !inv || a->running || c->always, edge = c->edge;
+	if (q >= cmask || q + 1 < cmask || !(a->step % den) || !counts) {	/* the same in every cycle */
+		bool on = counts && ((q >= cmask) != inv);
+		*last = on;
+		return edge ? on && !c->previous : on ? n : 0;
+	}
+	const bool first = carries(c, a->step, 1), rare = 2 * (a->step % den) <= den;
+	const uint64_t before = carries(c, a->step, n - 1);
+	*last = (more > before) != inv;
+	if (!edge)
+		return inv ? n - more : more;
+	if (rare != inv)	/* cycles in which the condition holds never follow each other */
+		return (inv ? n - more : more) - (c->previous && first != inv);
+	return (!c->previous && first != inv) + (inv ? before : n - 1 - before);
+}
+
+/* The number of cycles, at most n, after which at least `left` has been added; n if that takes more. */
+static uint64_t parts_reach(const struct pmu_counter *c, const struct stretch *a, uint64_t n, uint64_t left)
+{
+	bool last;
+	if (parts_added(c, a, n, &last) < left)
+		return n;
+	uint64_t low = 0, high = n;	/* too few; enough */
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		*(parts_added(c, a, middle, &last) >= left ? &high : &low) = middle;
+	}
+	return high;
+}
+
+/* The counter's overflow has no effect now.  It is an overflow on every increment that requests an interrupt and
+ * nothing else, and the interrupt is under way, or would be lost as the last one was. */
+bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c)
+{
+	return c->pmi_only && c->every && c->armed &&
+		(p->lost_in == p->batches || (p->pending && !(c->pmi_only & ~p->pmi_to)));
+}
+
+static struct stretch stretch_of(struct pmu_counter *c, const int64_t *now, bool *edges)
+{
+	struct stretch a = { .running = now[c->gate] > 0 };
+	bool closed = c->while_in && now[c->gate_in] <= 0;
+	a.zero = c->active && !(c->active >> ((now[c->gate_own] > 0) + (now[c->gate_other] > 0)) & 1);
+	a.parts = c->expr->term[0].den != 1 && !closed;
+	a.step = closed ? 0 : increment(c, now, a.running);
+	if (a.parts)
+		return a;
+	if (c->clip && a.step > c->clip)
+		a.step = c->clip;
+	if (c->cmask || c->edge) {
+		bool on = !c->cmask ? a.step > 0
+			: c->inv ? a.step < c->cmask && (a.running | c->always)
+			: a.step >= c->cmask;
+		*edges |= c->edge && on && !c->previous;
+		a.step = c->edge ? on && !c->previous : on;
+		c->previous = on;
+	}
+	return a;
+}
+
+/* Counts up to n cycles from the ring's first one on, in which all channels stay at `now`.  stop: ends after the
+ * first overflow of a counter with `acts`.  Sets *overflow if there is one.  Returns the cycles counted. */
+static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bool stop, bool *overflow)
+{
+	struct stretch stretch[PMU_MAX_COUNTERS];
+	uint32_t due = p->ring_due;
+	bool edges = false, last;
+	p->steps++;
+	for (unsigned i = 0; i < p->ring_counters; i++)
+		stretch[i] = stretch_of(&p->counter[p->ring_counter[i]], now, &edges);
 	if (edges)
 		n = 1;
 	for (unsigned i = 0; i < p->ring_counters; i++) {
 		const struct pmu_counter *c = &p->counter[p->ring_counter[i]];
-		if (!step[i])
+		struct stretch *a = &stretch[i];
+		if (a->zero || !(a->step | a->parts))
 			continue;
 		if (c->from > p->ring.first) {	/* a handler that ran later than this cycle wrote it */
-			step[i] = 0;
+			a->zero = true;
 			if (n > c->from - p->ring.first)
 				n = c->from - p->ring.first;
 		} else if (c->acts && c->armed && c->armed_from > p->ring.first) {	/* cannot fire yet */
 			n = c->armed_from - p->ring.first < n ? c->armed_from - p->ring.first : n;
-		} else if (c->acts) {
-			uint64_t left = (pmu_left(c) + step[i] - 1) / step[i];
-			n = left < n ? left : n;
+		} else if (c->acts && !(due >> p->ring_counter[i] & 1) && !(stop && pmu_quiet(p, c))) {
+			/* (without `stop`, its first overflow is all that the caller gets to know) */
+			uint64_t left = pmu_left(c);
+			uint64_t reach = a->parts ? parts_reach(c, a, n, left) : (left + a->step - 1) / a->step;
+			n = reach < n ? reach : n;
 		}
 	}
 	for (unsigned i = 0; i < p->ring_counters; i++) {
-		struct pmu_counter *c = &p->counter[p->ring_counter[i]];
-		if (!step[i])
+		unsigned k = p->ring_counter[i];
+		struct pmu_counter *c = &p->counter[k];
+		const struct stretch *a = &stretch[i];
+		uint64_t sum = a->parts ? parts_added(c, a, n, &last) : a->step * n;
+		if (a->parts) {
+			__extension__ unsigned __int128 parts = (unsigned __int128)a->step * n + c->remainder;
+			c->remainder = (uint64_t)(parts % c->expr->term[0].den);
+			c->previous = last;
+		}
+		if (a->zero || !sum)
 			continue;
-		bool fires = (c->armed && c->armed_from <= p->ring.first) | c->every;
-		if ((pmu_add(p, p->ring_counter[i], step[i] * n) | fires) && c->acts)
-			p->ring_due |= 1u << p->ring_counter[i];
+		bool fires = (c->armed && c->armed_from <= p->ring.first) | c->every, quiet = stop && pmu_quiet(p, c);
+		if ((pmu_add(p, k, sum) | fires) && c->acts && !quiet)
+			p->ring_due |= 1u << k;
+		if (quiet)
+			p->wrapped &= ~(1u << k);
 	}
 	*overflow = p->ring_due != due;
 	return n;
@@ -289,21 +412,16 @@ static uint64_t next_touched(const struct pmu_ring *g, uint64_t limit)
 /* Moves entries that now fit from the far list into the ring; returns the nearest cycle of those that do not. */
 static uint64_t ring_refill(struct pmu_ring *g)
 {
-	uint64_t nearest = PMU_NEVER;
-	size_t kept = 0, n = g->fars;
-	struct pmu_far *far = g->far;
-	g->fars = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (far[i].cycle < g->first || far[i].cycle - g->first < g->cycles) {
-			enter(g, far[i].channel, far[i].cycle, far[i].amount);
-			continue;
-		}
-		if (far[i].cycle < nearest)
-			nearest = far[i].cycle;
-		far[kept++] = far[i];
+	while (g->fars) {
+		struct pmu_far near = g->far[0];
+		if (near.cycle >= g->first && near.cycle - g->first >= g->cycles)
+			return near.cycle;
+		g->far[0] = g->far[--g->fars];
+		if (g->fars)
+			far_sink(g, 0);
+		enter(g, near.channel, near.cycle, near.amount);
 	}
-	g->fars = kept;
-	return nearest;
+	return PMU_NEVER;
 }
 
 uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
@@ -340,7 +458,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 			c->now += c->level ? amount : 0;
 			now[k] = !c->level ? amount : c->once && c->now > 1 ? 1 : c->now;
 		}
-		n = count_stretch(p, now, run - g->first, &overflow);
+		n = count_stretch(p, now, run - g->first, stop, &overflow);
 		g->first += n;
 		if (g->end < g->first)
 			g->end = g->first;
@@ -355,10 +473,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 uint64_t pmu_ring_end(const struct spmu *p)
 {
 	const struct pmu_ring *g = &p->ring;
-	uint64_t end = g->end;
-	for (size_t i = 0; i < g->fars; i++)
-		if (g->far[i].cycle >= end)
-			end = g->far[i].cycle + 1;
+	uint64_t end = g->fars && g->far_end > g->end ? g->far_end : g->end;
 	return end;
 }
 

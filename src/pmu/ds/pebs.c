@@ -335,6 +335,7 @@ bool pmu_pebs_sample(struct spmu *p, unsigned i, const struct pmu_moment *at, bo
 		*written = false;
 	if (pmu_pebs_to_trace(p)) {
 		n = pmu_pebs_bytes(p, i, at, bytes, &rip);
+		p->effects++;
 		if (p->host.pebs_output)
 			p->host.pebs_output(p->host.context, bytes, n);
 		if (written)
@@ -349,6 +350,7 @@ bool pmu_pebs_sample(struct spmu *p, unsigned i, const struct pmu_moment *at, bo
 	if (pmu_ds_room(&buffer, n) && !p->host.write_memory(p->host.context, buffer.index, bytes, n) &&
 		pmu_ds_set_index(p, 1, buffer.index + n)) {
 		done = true;
+		p->effects++;
 		p->ds.rip_at = rip ? buffer.index + rip : 0;
 		if (rip)
 			memcpy(&p->ds.rip_was, bytes + rip, 8);

@@ -73,13 +73,14 @@ bool netburst_running(const struct spmu *p, unsigned i)
 		(cccr[i] & SPMU_CCCR_EXTENDED_CASCADE && extended >= 0 && cccr[extended] & SPMU_CCCR_OVF);
 }
 
-/* May its overflow start another counter? */
-static bool starts_others(const struct spmu *p, unsigned i)
+/* May its overflow start another counter?  now: its OVF is set, and that starts one. */
+static bool starts_others(const struct spmu *p, unsigned i, bool now)
 {
 	for (unsigned k = 0; k < COUNTERS; k++) {
 		uint32_t v = p->netburst.cccr[k];
-		if ((v & SPMU_CCCR_CASCADE && netburst_cascade(k) == (int)i) ||
-		    (v & SPMU_CCCR_EXTENDED_CASCADE && netburst_extended_cascade(p->model, k) == (int)i))
+		if (((v & SPMU_CCCR_CASCADE && netburst_cascade(k) == (int)i) ||
+		     (v & SPMU_CCCR_EXTENDED_CASCADE && netburst_extended_cascade(p->model, k) == (int)i)) &&
+		    !(now && (p->counter[k].counts || !p->counter[k].programmed || !netburst_running(p, k))))
 			return true;
 	}
 	return false;
@@ -190,13 +191,21 @@ static void compose(struct spmu *p, unsigned i)
 	}
 }
 
+/* The threads that an overflow of a counter with this CCCR interrupts: a set of PMI_. */
+static uint8_t interrupted(uint32_t cccr)
+{
+	return (cccr & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (cccr & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0);
+}
+
 static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 {
 	const struct pmu_netburst_state *n = &p->netburst;
 	uint32_t v = n->cccr[i];
 	c->mask = COUNTER_MASK;
-	c->acts = (v & PMI_BITS && p->host.pmi) || samples(p, i) || starts_others(p, i);
+	c->acts = (v & PMI_BITS && p->host.pmi) || samples(p, i) || starts_others(p, i, false);
 	c->every = v & SPMU_CCCR_FORCE_OVF;
+	if (!samples(p, i) && !starts_others(p, i, false))
+		c->pmi_only = interrupted(v);
 	int e = netburst_wired(p->model, i, v >> 13 & 7), pair = e < 0 ? -1 : netburst_pair(p->model, (unsigned)e);
 	if (e < 0 || (!(n->escr[e] >> 25 & 63) && !(pair >= 0 && n->escr[pair] >> 25 & 63)))
 		return;
@@ -266,13 +275,12 @@ static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, 
 			changed |= pmu_pebs_sample(p, i, &moment, NULL);
 		}
 		if (interrupts)
-			pmu_request_to(p, at->cycle,
-				(v & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (v & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0));
+			pmu_request_to(p, at->cycle, interrupted(v));
 	}
 	if (wrapped) {
 		c->armed = pebs || interrupts;
 		c->armed_from = pebs ? at->cycle + p->host.pebs_arming : at->cycle + 1;
-		changed |= starts_others(p, i);
+		changed |= starts_others(p, i, true);
 	}
 	return changed;
 }

@@ -66,7 +66,7 @@ enum spmu_client_code {
 	SPMU_CLIENT_BASE = 0x53500000, /* 'S', 'P' */
 	SPMU_CLIENT_PRESENT = SPMU_CLIENT_BASE, SPMU_CLIENT_RDMSR, SPMU_CLIENT_WRMSR, SPMU_CLIENT_RDPMC,
 	SPMU_CLIENT_CPUID_0A, SPMU_CLIENT_APIC_READ, SPMU_CLIENT_APIC_WRITE, SPMU_CLIENT_PMI,
-	SPMU_CLIENT_REGION_BEGIN, SPMU_CLIENT_REGION_END, SPMU_CLIENT_CODES
+	SPMU_CLIENT_REGION_BEGIN, SPMU_CLIENT_REGION_END, SPMU_CLIENT_INNER, SPMU_CLIENT_CODES
 };
 
 /* The words that RAX points to. */
@@ -145,6 +145,15 @@ SPMU_CLIENT_INLINE int spmu_client_rdmsr(uint32_t msr, uint64_t *value)
 SPMU_CLIENT_INLINE int spmu_client_wrmsr(uint32_t msr, uint64_t value)
 {
 	return spmu_client_ask(SPMU_CLIENT_WRMSR, msr, value, 0);
+}
+
+/* Makes the thread's PMU that of an inner machine (a guest of a guest), whose PEBS reloads counters from
+ * MSR_RELOAD_PMCx (14C1H and up) and MSR_RELOAD_FIXED_CTRx (1309H and up) and never from the DS area
+ * (spmu_host.pebs_reload_msrs).  It must be the thread's first request for the PMU: SPMU_CLIENT_BAD afterwards;
+ * SPMU_CLIENT_NO_MSR before Ice Lake. */
+SPMU_CLIENT_INLINE int spmu_client_inner_machine(void)
+{
+	return spmu_client_ask(SPMU_CLIENT_INNER, 0, 0, 0);
 }
 
 /* Prepares a WRMSR that spmu_client_do() makes later. */

@@ -69,6 +69,11 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 	const struct st_client *request, struct st_answer *answer)
 {
 	uint32_t index = (uint32_t)request->index, regs[4] = { 0 };
+	if (request->code == SPMU_CLIENT_INNER && (c->pmu || spmu_model_family(m) != SPMU_FAMILY_ARCH ||
+			(spmu_model_capabilities(m) >> 8 & 15) < 4)) {
+		answer->status = c->pmu ? SPMU_CLIENT_BAD : SPMU_CLIENT_NO_MSR;
+		return;
+	}
 	if (!c->pmu) {
 		struct spmu_host own = *host;
 		own.context = c;
@@ -78,6 +83,7 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 		own.write_memory = write_memory;
 		own.registers = registers;
 		own.mode64 = request->word_bytes == 8;
+		own.pebs_reload_msrs = request->code == SPMU_CLIENT_INNER;
 		answer->status = spmu_create(&c->pmu, m, &own);
 		if (answer->status)
 			return;
@@ -88,6 +94,7 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 	switch (request->code) {
 	case ST_CLIENT_MORE:
 	case SPMU_CLIENT_PRESENT:
+	case SPMU_CLIENT_INNER:
 		break;
 	case SPMU_CLIENT_RDMSR:
 		answer->status = spmu_rdmsr(c->pmu, index, &answer->value[0]);

@@ -138,7 +138,8 @@ static void report(uintptr_t base, uintptr_t index, unsigned bytes, int adaptive
 		good += !why;
 		if (why)
 			printf("record %u: %s is wrong: ip %+d ax %" PRIu64 " cx %" PRIu64 " dx %" PRIu64
-				" flags %#" PRIx64 "\n", i, why, (int)(s.ip - (uintptr_t)loop_begin), s.ax, s.cx, s.dx, s.flags);
+				" flags %#" PRIx64 "\n", i, why,
+				(int)(s.ip - (uintptr_t)loop_begin), s.ax, s.cx, s.dx, s.flags);
 		step = last - s.cx;
 		last = s.cx;
 	}

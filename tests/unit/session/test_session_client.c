@@ -105,6 +105,31 @@ static void test_the_pushout_registers_are_the_programs_too(void **state)
 	session_events_free(&e);
 }
 
+static void test_an_inner_machine_has_the_reload_registers(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread inner, plain;
+	struct st_answer a;
+	thread(s, &inner, 1);
+	thread(s, &plain, 2);
+	/* the PMU's records are adaptive from format 4 on */
+	const bool adaptive = (spmu_model_capabilities(model) >> 8 & 15) >= 4;
+	ask(s, &inner, SPMU_CLIENT_INNER, 0, 0, &a);
+	assert_int_equal(a.status, adaptive ? SPMU_CLIENT_OK : SPMU_CLIENT_NO_MSR);
+	ask(s, &inner, SPMU_CLIENT_WRMSR, MSR_RELOAD_PMC0, 5, &a);
+	assert_int_equal(a.status, adaptive ? SPMU_CLIENT_OK : SPMU_CLIENT_NO_MSR);
+	ask(s, &inner, SPMU_CLIENT_INNER, 0, 0, &a);	/* too late */
+	assert_int_equal(a.status, SPMU_CLIENT_BAD);
+	ask(s, &plain, SPMU_CLIENT_WRMSR, MSR_RELOAD_PMC0, 5, &a);
+	assert_int_equal(a.status, SPMU_CLIENT_NO_MSR);
+	session_thread_end(s, &inner);
+	session_thread_end(s, &plain);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
 static void test_each_thread_has_a_pmu_of_its_own(void **state)
 {
 	(void)state;
@@ -422,6 +447,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_lies_between_two_writes_is_counted_and_nothing_else),
 		cmocka_unit_test(test_the_pushout_registers_are_the_programs_too),
+		cmocka_unit_test(test_an_inner_machine_has_the_reload_registers),
 		cmocka_unit_test(test_each_thread_has_a_pmu_of_its_own),
 		cmocka_unit_test(test_only_requests_for_the_pmu_make_one),
 		cmocka_unit_test(test_what_the_registers_refuse_the_program_learns),

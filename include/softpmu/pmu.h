@@ -87,7 +87,8 @@ struct spmu_host {
 	 * T0. */
 	uint8_t hw_thread;
 	/* Hardware threads of the core that are switched on; 0 and 1 both mean one.  From Sandy Bridge to
-	 * Skylake, each of two such threads has half of the general-purpose counters. */
+	 * Skylake, each of two such threads has half of the general-purpose counters.  NetBurst: above 1, one struct
+	 * spmu is the PMU of all of them (spmu_execute_on); feed it the records of all.  Its hw_thread is then 0. */
 	uint8_t siblings;
 
 	/* Access to the guest's linear memory, where the DS area with its PEBS and BTS buffers lies.  Give both
@@ -202,6 +203,8 @@ uint64_t spmu_model_capabilities(const struct spmu_model *m);	/* IA32_PERF_CAPAB
 unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed);
 unsigned spmu_model_version(const struct spmu_model *m);	/* of architectural perfmon; 0: another family */
 unsigned spmu_model_gp_counters(const struct spmu_model *m);
+/* How many each of so many hardware threads of a core has (spmu_host.siblings). */
+unsigned spmu_model_gp_counters_of(const struct spmu_model *m, unsigned siblings);
 unsigned spmu_model_fixed_counters(const struct spmu_model *m);
 unsigned spmu_model_slots(const struct spmu_model *m);		/* issue slots a cycle, for TOPDOWN.SLOTS */
 
@@ -228,6 +231,11 @@ int  spmu_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, unsigned cpl, uint64_t
 int  spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value);
 int  spmu_apic_read(const struct spmu *p, uint32_t offset, uint32_t *value);
 void spmu_set_cr4_pce(struct spmu *p, bool pce);
+/* NetBurst, where hardware threads share a PMU (spmu_host.siblings above 1): the thread that executes the register
+ * accesses from now on; at first spmu_host.hw_thread.  Each has its own IA32_DS_AREA, MSR_DEBUGCTLA, branch stack and
+ * local APIC, and ENABLE_PEBS_MY_THR of MSR_PEBS_ENABLE means the thread that executes.  The host's PMI handler runs on
+ * the interrupted thread.  SPMU_EINPUT: the PMU has no such thread. */
+int  spmu_execute_on(struct spmu *p, uint8_t hw_thread);
 /* The guest enters (true) or leaves IA-32e mode; see spmu_host.mode64. */
 void spmu_set_mode64(struct spmu *p, bool mode64);
 /* CPUID leaf 0AH: registers EAX, EBX, ECX, EDX. */

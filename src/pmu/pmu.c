@@ -26,7 +26,9 @@ int spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu
 	p->lvt = PMU_LVT_MASKED;
 	p->late = PMU_NEVER;
 	m->family->reset(p);
-	int error = pmu_pushout_create(p);
+	int error = pmu_threads_create(p);
+	if (!error)
+		error = pmu_pushout_create(p);
 	if (!error)
 		error = pmu_plan(p);
 	if (error) {
@@ -42,6 +44,7 @@ void spmu_destroy(struct spmu *p)
 	if (!p)
 		return;
 	pmu_plan_release(p);
+	pmu_threads_destroy(p);
 	pmu_pushout_destroy(p->pushout);
 	free(p);
 }
@@ -80,17 +83,18 @@ void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value)
 
 void pmu_request(struct spmu *p, uint64_t cycle)
 {
-	pmu_request_to(p, cycle, PMI_OWN);
+	pmu_request_to(p, cycle, 1u << p->on);
 }
 
 void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
 {
-	p->pmi_to |= (uint8_t)threads;
-	if (p->pending)
-		return;
-	p->pending = true;
-	p->overflow_cycle = cycle;
-	p->arrival = cycle + p->host.pmi_latency;
+	for (threads &= ~(unsigned)p->pmi_to; threads; threads &= threads - 1) {
+		unsigned thread = (unsigned)__builtin_ctz(threads);
+		p->pmi_to |= (uint8_t)(1u << thread);
+		p->overflow_cycle[thread] = cycle;
+		p->arrival[thread] = cycle + p->host.pmi_latency;
+	}
+	p->pending = p->pmi_to != 0;
 }
 
 /* ---- save and restore --------------------------------------------------------------------------------------- */
@@ -100,7 +104,7 @@ struct saved {
 	char magic[8];
 	uint32_t bytes, family, counters, lvt;
 	uint32_t cpuid[4];
-	uint8_t cr4_pce, siblings;
+	uint8_t cr4_pce, siblings, on;
 	union pmu_registers registers;
 	struct pmu_ds_state ds;
 	struct pmu_pushout_state pushout;
@@ -110,19 +114,21 @@ static const char saved_magic[8] = "SPMUsav2";
 
 size_t spmu_state_bytes(const struct spmu *p)
 {
-	(void)p;
-	return sizeof(struct saved);
+	return sizeof(struct saved) + pmu_threads_bytes(p);
 }
 
 void spmu_save(struct spmu *p, void *out)
 {
-	struct saved *s = calloc(1, sizeof *s);
-	memset(out, 0, sizeof *s);	/* spmu_restore refuses this, in case memory runs out now */
+	struct saved *s = calloc(1, spmu_state_bytes(p));
+	memset(out, 0, spmu_state_bytes(p));	/* spmu_restore refuses this, in case memory runs out now */
 	if (!s)
 		return;
 	pmu_settle(p);
+	unsigned was = pmu_on(p, 0);
 	memcpy(s->magic, saved_magic, sizeof s->magic);
-	s->bytes = sizeof *s;
+	s->bytes = (uint32_t)spmu_state_bytes(p);
+	s->on = (uint8_t)was;
+	pmu_threads_save(p, s + 1);
 	s->family = p->model->family->public;
 	s->counters = p->model->counters;
 	memcpy(s->cpuid, p->model->cpuid, sizeof s->cpuid);
@@ -136,15 +142,18 @@ void spmu_save(struct spmu *p, void *out)
 		const struct pmu_counter *c = &p->counter[i];
 		s->counter[i] = (struct saved_counter){ c->value, c->remainder, c->armed_from, c->armed, c->previous };
 	}
-	memcpy(out, s, sizeof *s);
+	memcpy(out, s, spmu_state_bytes(p));
 	free(s);
+	pmu_on(p, was);
 }
 
 /* The part of a restore that may have to be undone. */
 static void put_state(struct spmu *p, const struct saved *s)
 {
+	pmu_on(p, 0);
 	p->registers = s->registers;
 	p->ds = s->ds;
+	pmu_threads_put(p, s + 1);
 	p->lvt = s->lvt & LVT_WRITABLE;
 	p->cr4_pce = s->cr4_pce & 1;
 }
@@ -152,11 +161,13 @@ static void put_state(struct spmu *p, const struct saved *s)
 int spmu_restore(struct spmu *p, const void *in)
 {
 	const struct pmu_family *f = p->model->family;
-	struct saved *s = malloc(sizeof *s), *old = malloc(sizeof *old);
+	struct saved *s = malloc(spmu_state_bytes(p)), *old = malloc(spmu_state_bytes(p));
+	const unsigned was = p->on;
 	int error = s && old ? SPMU_OK : SPMU_ENOMEM;
 	if (!error) {
 		memcpy(s, in, sizeof *s);
-		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != sizeof *s || s->family != f->public ||
+		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != spmu_state_bytes(p) ||
+			s->family != f->public ||
 			s->counters != p->model->counters || s->siblings != p->host.siblings ||
 			s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
 			error = SPMU_EINPUT;
@@ -164,11 +175,12 @@ int spmu_restore(struct spmu *p, const void *in)
 			error = SPMU_EINPUT;
 	}
 	if (!error) {
+		memcpy(s + 1, (const char *)in + sizeof *s, pmu_threads_bytes(p));
 		spmu_save(p, old);
 		put_state(p, s);
 		error = f->restored(p);
 		if (!error)
-			error = pmu_ds_restored(p);
+			error = pmu_threads_restored(p);
 		if (!error)
 			error = pmu_pushout_restore(p, &s->pushout);
 		if (!error)
@@ -176,7 +188,7 @@ int spmu_restore(struct spmu *p, const void *in)
 		if (error) {
 			put_state(p, old);
 			f->restored(p);
-			pmu_ds_restored(p);
+			pmu_threads_restored(p);
 			pmu_pushout_restore(p, &old->pushout);
 			pmu_plan(p);	/* cannot fail: this plan's memory is still there */
 		}
@@ -189,6 +201,7 @@ int spmu_restore(struct spmu *p, const void *in)
 		c->armed = s->counter[i].armed & 1;
 		c->previous = s->counter[i].previous & 1;
 	}
+	pmu_on(p, error ? was : s->on);
 	free(s);
 	free(old);
 	return error;

@@ -503,10 +503,10 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 		tally_segment(p, b, g);
 	apply(p, g->cycle0, g->cycle1);
 	uint64_t limit = final_cycle(p, b);
-	if (p->pending && limit > p->arrival)	/* cycles after the interrupt may find other registers, so they wait */
-		limit = p->arrival + 1;
+	if (p->pending && limit > pmu_arrival(p))	/* cycles after it may find other registers, so they wait */
+		limit = pmu_arrival(p) + 1;
 	pmu_ring_settle(p, g->cycle1 < limit ? g->cycle1 : limit);
-	if (p->ds.watch)
+	if (p->watching)
 		pmu_ds_segment(p, b, g->record0, g->record1);
 	if (p->pushout)
 		pmu_pushout_segment(p, b, g->record1);
@@ -514,24 +514,24 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 	g->cycle0 = g->cycle1;
 }
 
-/* Is this thread (other: not the PMU's own) in this set of PMI_? */
-static bool of_thread(const struct spmu *p, unsigned threads, bool other)
+/* Is this hardware thread the one that a PMI interrupts? */
+static bool of_thread(const struct spmu *p, unsigned to, unsigned thread)
 {
-	return !p->others || threads & (other ? PMI_OTHER : PMI_OWN);
+	return (p->threads == 1 && !p->others) || thread == to;
 }
 
-/* First record at or after `from` that begins an instruction of `threads` and retires after `cycle`; count if none.
- * *before: when the last uop before it retired. */
+/* First record at or after `from` that begins an instruction of thread `to` and retires after `cycle`; count if none.
+ * *before: when the thread's last uop before it retired. */
 static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle,
-	unsigned threads, uint64_t *before)
+	unsigned to, uint64_t *before)
 {
-	*before = p->last_retire;
+	*before = p->last_retire[to];
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
 			continue;
 		uint64_t retire = b->base_cycle + r->retire;
-		if (!of_thread(p, threads, r->hw_thread != p->host.hw_thread))
+		if (!of_thread(p, to, pmu_thread(p, r->hw_thread)))
 			continue;
 		if (i >= from && r->is & SPMU_IS(INST_BEGIN) && retire > cycle)
 			return i;
@@ -551,21 +551,26 @@ static uint32_t first_behind(const struct spmu_batch *b, uint32_t from, uint64_t
 	return b->count;
 }
 
-/* Number of instructions of `threads` in the history that retired after `cycle`; these are at its end.  *at:
+/* Number of instructions of thread `to` in the history that retired after `cycle`; they are its last ones.  *at:
  * index of the first of them. */
-static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned threads, size_t *at)
+static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned to, size_t *at)
 {
 	size_t n = 0;
-	for (size_t i = p->histories; i-- > 0 && p->history[i].retire > cycle;)
-		if (of_thread(p, threads, p->history[i].other)) {
+	for (size_t i = p->histories; i-- > 0;) {
+		const bool its = of_thread(p, to, p->history[i].thread);
+		if (its && p->history[i].retire <= cycle)
+			break;
+		if (its) {
 			*at = i;
 			n++;
 		}
+	}
 	return n;
 }
 
-/* A place at which counters act.  set: the counters; record, next: as in struct pmu_moment; bts: a BTS interrupt. */
-struct due { uint64_t cycle; uint32_t set, record, next; bool bts; };
+/* A place at which counters act.  set: the counters; record, next: as in struct pmu_moment; bts: a BTS interrupt, of
+ * this thread. */
+struct due { uint64_t cycle; uint32_t set, record, next; unsigned thread; bool bts; };
 
 /* The next place in the rest of the batch at which counters act, up to cycle `last` and before record `end`,
  * where an interrupt is about to be taken.  .cycle PMU_NEVER: none.  Counts the ring's cycles up to that place. */
@@ -575,7 +580,8 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 	struct due d = { .cycle = PMU_NEVER, .record = b->count };
 	uint32_t by_record_set, by_cycle_set;
 	uint32_t i = first_retire_due(p, b, g->record0, &by_record_set);
-	uint32_t bts = p->ds.watch ? pmu_bts_due(p, b, g->record0) : b->count;
+	unsigned bts_thread;
+	uint32_t bts = p->watching ? pmu_bts_due(p, b, g->record0, &bts_thread) : b->count;
 	if (bts < i) {
 		i = bts;
 		by_record_set = 0;
@@ -595,7 +601,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		in_order = PMU_NEVER;
 	if (in_order != PMU_NEVER && in_order < limit)
 		limit = in_order + 1;
-	uint64_t ring_last = last == PMU_NEVER && p->pending ? p->arrival : last;
+	uint64_t ring_last = last == PMU_NEVER && p->pending ? pmu_arrival(p) : last;
 	if (ring_last < limit)
 		limit = ring_last + 1;
 	uint64_t by_ring = pmu_ring_run(p, limit, true);
@@ -606,6 +612,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 	if (by_record == d.cycle) {
 		d.set |= by_record_set;
 		d.bts = i == bts;	/* a pushout counter that overflows here requests its interrupt itself */
+		d.thread = d.bts ? bts_thread : 0;
 		d.record = i;
 		d.next = i + 1;
 	} else {
@@ -672,33 +679,42 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, co
 		p->wrapped &= ~(1u << i);
 		changed |= p->model->family->acts(p, i, wrapped, fired, &at);
 	}
-	if (d->bts && p->model->family->ds_pmi && pmu_bts_reached(p))
-		changed |= p->model->family->ds_pmi(p, false, &at);
+	if (d->bts && p->model->family->ds_pmi) {
+		unsigned was = pmu_on(p, d->thread);
+		if (pmu_bts_reached(p))
+			changed |= p->model->family->ds_pmi(p, false, &at);
+		pmu_on(p, was);
+	}
 	if (changed)
 		pmu_plan(p);	/* cannot fail: it only starts programmed counters and stops counters, without memory */
 	change_end(p, b, g, &c);
 }
 
-/* Finds where the pending PMI is taken.  False: not in this batch. */
-static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const struct bounds *g, struct spmu_pmi *pmi)
+/* Finds where the PMI to thread `to` is taken.  False: not in this batch. */
+static bool pmi_place_of(const struct spmu *p, const struct spmu_batch *b, const struct bounds *g, unsigned to,
+	struct spmu_pmi *pmi)
 {
 	uint64_t before;
+	const uint64_t arrival = p->arrival[to];
 	size_t at = 0;
-	unsigned to = p->pmi_to & -(unsigned)p->pmi_to;
-	uint32_t record = first_unretired(p, b, g->record0, p->arrival, to, &before);
-	*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle, .record = record };
-	pmi->hw_thread = to != PMI_OTHER ? p->host.hw_thread
+	uint32_t record = first_unretired(p, b, g->record0, arrival, to, &before);
+	pmi->hw_thread = !to ? p->host.hw_thread
+		: p->threads > 1 ? (uint8_t)(p->host.hw_thread ^ to)
 		: record < b->count ? b->records[record].hw_thread
 		: !p->host.hw_thread;
-	size_t behind = g->here ? 0 : history_behind(p, p->arrival, to, &at);
+	size_t behind = g->here ? 0 : history_behind(p, arrival, to, &at);
 	if (record == b->count && !behind && !b->is_last)
 		return false;
+	if (behind && record == b->count && !b->is_last)	/* the thread is ahead, and this batch is another's */
+		record = first_behind(b, g->record0, arrival);
+	*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle[to], .record = record,
+		.hw_thread = pmi->hw_thread };
 	if (behind) {
 		pmi->ip = p->history[at].ip;
 		pmi->behind = (uint32_t)behind;
-		pmi->cycle = p->history[at].before > p->arrival ? p->history[at].before : p->arrival;
+		pmi->cycle = p->history[at].before > arrival ? p->history[at].before : arrival;
 	} else {
-		pmi->cycle = before > p->arrival ? before : p->arrival;
+		pmi->cycle = before > arrival ? before : arrival;
 		pmi->ip = record < b->count ? b->records[record].ip : p->last_ip;
 		for (uint32_t i = b->count; record == b->count && i-- > 0;)
 			if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED)) {
@@ -709,14 +725,35 @@ static bool pmi_place(const struct spmu *p, const struct spmu_batch *b, const st
 	return true;
 }
 
-/* Takes the PMI.  False: the stream ends here. */
-static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, struct spmu_pmi *pmi)
+/* Finds the next place at which a pending PMI is taken, and the thread (*to) that it interrupts.  False: none in this
+ * batch. */
+static bool pmi_place(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, struct spmu_pmi *pmi,
+	unsigned *to)
 {
-	bool end = pmi->record == b->count;
-	p->pmi_to &= (uint8_t)(p->pmi_to - 1);
+	bool found = false;
+	for (unsigned set = p->pmi_to; set; set &= set - 1) {
+		struct spmu_pmi one = { 0 };
+		unsigned thread = (unsigned)__builtin_ctz(set);
+		if (!pmi_place_of(p, b, g, thread, &one) ||
+			(found && (one.record > pmi->record || (one.record == pmi->record && !one.behind))))
+			continue;
+		*pmi = one;
+		*to = thread;
+		found = true;
+	}
+	return found;
+}
+
+/* Takes the PMI to thread `to`.  False: the stream ends here. */
+static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, struct spmu_pmi *pmi, unsigned to)
+{
+	bool end = pmi->record == b->count && b->is_last;
+	p->pmi_to &= (uint8_t)~(1u << to);
 	p->pending = p->pmi_to != 0;
-	if (!p->host.pmi || (p->model->family->lvt && p->lvt & PMU_LVT_MASKED)) {	/* nobody to take it: lost */
-		p->lost_in = p->batches;
+	/* nobody to take it: lost */
+	if (!p->host.pmi || (p->model->family->lvt && *pmu_lvt(p, to) & PMU_LVT_MASKED)) {
+		if (p->threads == 1)
+			p->lost_in = p->batches;
 		return true;
 	}
 	p->effects++;
@@ -724,12 +761,14 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, s
 	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
 	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
 	if (p->model->family->lvt == 2)
-		p->lvt |= PMU_LVT_MASKED;
+		*pmu_lvt(p, to) |= PMU_LVT_MASKED;
+	unsigned was = p->threads > 1 ? pmu_on(p, to) : p->on;
 	pmu_lbr_interrupt(p);
 	struct change c;
 	/* NEVER: the end of the stream */
 	change_begin(p, &c, g->cycle0 == PMU_NEVER ? p->ring.first : g->cycle0);
 	p->host.pmi(p->host.context, p, pmi, b);
+	pmu_on(p, was);
 	change_end(p, b, g, &c);
 	return !end;
 }
@@ -737,7 +776,8 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, s
 static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 {
 	struct bounds g = { 0 };
-	struct spmu_pmi pmi;
+	struct spmu_pmi pmi = { 0 };
+	unsigned to = 0;
 	const uint64_t effects = p->effects, free = PMU_ACTS_FREE + PMU_ACTS_RECORD * (uint64_t)b->count;
 	pmu_ring_feed(p, b, false, 0);
 	for (unsigned n = 0; n < PMU_ACTS_LAST && n < free + PMU_ACTS_EFFECT * (p->effects - effects); n++) {
@@ -749,13 +789,13 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 			p->late_due = 0;
 			act(p, b, &g, &d);
 		}
-		bool due = p->pending && pmi_place(p, b, &g, &pmi);
+		bool due = p->pending && pmi_place(p, b, &g, &pmi, &to);
 		struct due d = next_due(p, b, &g, due && pmi.record < b->count ? pmi.cycle : PMU_NEVER,
 			due && !pmi.behind ? pmi.record : b->count);
 		if (d.cycle != PMU_NEVER) {
 			advance(p, b, &g, d.next, d.cycle + 1);
 			act(p, b, &g, &d);
-		} else if (!due || !take(p, b, &g, &pmi)) {
+		} else if (!due || !take(p, b, &g, &pmi, to)) {
 			break;
 		}
 	}
@@ -767,7 +807,8 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 static void remember(struct spmu *p, const struct spmu_batch *b)
 {
 	size_t n = 0;
-	uint64_t before = p->last_retire;
+	uint64_t before[PMU_THREADS];
+	memcpy(before, p->last_retire, sizeof before);
 	while (n < p->histories && p->history[n].retire < b->watermark)
 		n++;
 	memmove(p->history, p->history + n, (p->histories - n) * sizeof *p->history);
@@ -777,8 +818,9 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		uint64_t retire = b->base_cycle + r->retire;
 		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
 			continue;
-		uint64_t previous = before;
-		before = retire > before ? retire : before;
+		const unsigned thread = pmu_thread(p, r->hw_thread);
+		uint64_t previous = before[thread];
+		before[thread] = retire > previous ? retire : previous;
 		if (!(r->is & SPMU_IS(INST_BEGIN)) || retire < b->watermark)
 			continue;
 		if (p->histories == PMU_HISTORY) {
@@ -787,21 +829,24 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		}
 		p->history[p->histories].ip = r->ip;
 		p->history[p->histories].before = previous;
-		p->history[p->histories].other = r->hw_thread != p->host.hw_thread;
+		p->history[p->histories].thread = (uint8_t)thread;
 		p->history[p->histories++].retire = retire;
 	}
 }
 
 static void note_last(struct spmu *p, const struct spmu_batch *b)
 {
-	for (uint32_t i = b->count; i-- > 0;) {
+	unsigned seen = 0, all = p->others ? 1u << PMU_THREADS : 1;
+	for (uint32_t i = b->count; i-- > 0 && seen < all;) {
 		const struct spmu_record *r = &b->records[i];
-		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
+		unsigned thread = pmu_thread(p, r->hw_thread);
+		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)) || seen >> thread & 1)
 			continue;
-		if (b->base_cycle + r->retire > p->last_retire)
-			p->last_retire = b->base_cycle + r->retire;
-		p->last_ip = r->ip;
-		return;
+		if (!seen)
+			p->last_ip = r->ip;
+		if (b->base_cycle + r->retire > p->last_retire[thread])
+			p->last_retire[thread] = b->base_cycle + r->retire;
+		seen |= 1u << thread;
 	}
 }
 
@@ -845,7 +890,11 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	if (p->ds.rip_at | p->ds.waiting)
 		pmu_ds_begin(p, b);
 	bool pushout = p->pushout && pmu_pushout_begin(p, b);
-	bool rings = p->ring.channels > 0, bts = p->ds.watch && pmu_bts_due(p, b, 0) < b->count, segmented = false;
+	unsigned thread;
+	bool rings = p->ring.channels > 0, bts = p->watching && pmu_bts_due(p, b, 0, &thread) < b->count,
+	     segmented = false;
+	if (p->pending && p->threads > 1)
+		pmu_drop_masked(p);
 	if (p->live || rings || p->pending || p->late != PMU_NEVER || bts || pushout) {
 		if (!rings && !p->pending && p->late == PMU_NEVER && !bts && !pushout && !may_act(p, b)) {
 			clear_tallies(p);
@@ -857,7 +906,7 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 			segmented = true;
 		}
 	}
-	if (p->ds.watch && !segmented)
+	if (p->watching && !segmented)
 		pmu_ds_segment(p, b, 0, b->count);
 	if (p->pushout && !segmented)
 		pmu_pushout_segment(p, b, b->count);

@@ -3,6 +3,7 @@
  *
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
+ *   pmu_threads.c  registers that each hardware thread has for itself, where threads share a PMU
  *   families/regs_*.c  a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what each counter is set up to count
  *   families/regs_pushout.c  the pushout counters, which every family may have: pushout_meter.h measures, slot_tag.h
  *                selects the slots
@@ -36,6 +37,7 @@ enum {
 	/* and at most this many, and so many more for each record and for each effect (struct spmu.effects) */
 	PMU_ACTS_FREE = 64, PMU_ACTS_RECORD = 4, PMU_ACTS_EFFECT = 16,
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
+	PMU_THREADS = 8,	/* hardware threads that can share a PMU */
 };
 
 enum pmu_stage { STAGE_FETCH, STAGE_ALLOC, STAGE_READY, STAGE_DISPATCH, STAGE_COMPLETE, STAGE_RETIRE, STAGE_NONE };
@@ -111,7 +113,8 @@ enum pmu_mode {
 enum pmu_class { CLASS_USER, CLASS_KERNEL, CLASS_OTHER_USER, CLASS_OTHER_KERNEL, PMU_CLASSES };
 enum { WHO_USER = 1, WHO_KERNEL = 2, WHO_OTHER_USER = 4, WHO_OTHER_KERNEL = 8, WHO_OWN = 3, WHO_OTHER = 12 };
 enum { ACTIVE_NONE = 1, ACTIVE_ONE = 2, ACTIVE_BOTH = 4 };
-enum { PMI_OWN = 1, PMI_OTHER = 2 };	/* hardware threads to interrupt: a set */
+/* Hardware threads to interrupt: a set, bit n for thread n (pmu_thread). */
+enum { PMI_OWN = 1, PMI_OTHER = 2 };
 
 struct pmu_counter {
 	/* Set by the family (pmu_family.setup), which finds all zero. */
@@ -243,7 +246,7 @@ struct pmu_arch_state {
 enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
 struct pmu_netburst_state {
 	uint32_t escr[PMU_NETBURST_ESCRS], cccr[PMU_NETBURST_COUNTERS];
-	uint32_t debugctl, tc_precise, pebs_enable, pebs_matrix;
+	uint32_t tc_precise, pebs_enable, pebs_matrix;
 	uint64_t batch;			/* number of the batch whose tags were made last */
 	/* By thread: tags of the instruction that the previous batch left unfinished, and that the current one
 	 * leaves so. */
@@ -269,6 +272,9 @@ union pmu_registers {
 	struct pmu_netburst_state netburst;
 };
 
+/* Registers that each hardware thread has for itself where several share a PMU. */
+struct pmu_logical { struct pmu_ds_state ds; uint32_t lvt; };
+
 struct spmu {
 	const struct spmu_model *model;
 	struct spmu_host host;
@@ -282,6 +288,12 @@ struct spmu {
 		struct pmu_netburst_state netburst;
 	};
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
+	/* Threads that share this PMU (pmu_threads.c); 1: it belongs to one.  Thread `on` executes: lvt and ds are
+	 * its own, those of the others are in `logical` (NULL: there are none).  watching: set of threads whose
+	 * branches are recorded. */
+	unsigned threads, on;
+	uint8_t watching;
+	struct pmu_logical *logical;
 	struct pmu_pushout *pushout;	/* NULL: this PMU has no pushout counters (spmu_host.pushout_width) */
 	struct pmu_netburst_detected detected;	/* family netburst */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
@@ -324,11 +336,13 @@ struct spmu {
 	uint32_t late_due;		/* set of counters */
 	uint64_t floor;			/* last batch's watermark */
 	uint64_t now;			/* while a handler runs: the cycle from which its changes hold */
-	uint64_t arrival, overflow_cycle;	/* of the pending PMI */
-	uint64_t last_retire, last_ip;	/* of the last retired uop */
-	/* Instructions of earlier batches: address, retirement of the first uop, and of the last uop before it;
-	 * of another hardware thread. */
-	struct { uint64_t ip, retire, before; bool other; } *history;
+	/* of the pending PMIs, by the thread that they interrupt */
+	uint64_t arrival[PMU_THREADS], overflow_cycle[PMU_THREADS];
+	uint64_t last_retire[PMU_THREADS];	/* by thread */
+	uint64_t last_ip;		/* of the last retired uop */
+	/* Instructions of earlier batches: address, retirement of the first uop, and of the thread's last uop before
+	 * it; the thread. */
+	struct { uint64_t ip, retire, before; uint8_t thread; } *history;
 	size_t histories;
 };
 
@@ -363,6 +377,22 @@ void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
 /* Requests an interrupt for an overflow at `cycle`; merges with a pending one.  threads: set of PMI_. */
 void pmu_request(struct spmu *p, uint64_t cycle);
 void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);
+
+/* pmu_threads.c */
+int  pmu_threads_create(struct spmu *p);
+void pmu_threads_destroy(struct spmu *p);
+/* Thread `thread` executes from now on.  Returns the one that executed before. */
+unsigned pmu_on(struct spmu *p, unsigned thread);
+/* The performance entry of this thread's local APIC. */
+uint32_t *pmu_lvt(struct spmu *p, unsigned thread);
+/* For spmu_save and spmu_restore: the registers of threads 1 and up behind those of thread 0, which executes.
+ * pmu_threads_restored does for every thread what pmu_ds_restored does. */
+size_t pmu_threads_bytes(const struct spmu *p);
+void pmu_threads_save(const struct spmu *p, void *out);
+void pmu_threads_put(struct spmu *p, const void *in);
+int  pmu_threads_restored(struct spmu *p);
+/* Drops pending PMIs to threads whose local APIC masks them. */
+void pmu_drop_masked(struct spmu *p);
 
 /* regs_pushout.c.  All but create, destroy, save, valid and restore need p->pushout. */
 int  pmu_pushout_create(struct spmu *p);
@@ -435,9 +465,25 @@ static inline bool pmu_piece_seen(const struct spmu *p, unsigned who, const stru
 	return (e->cover == COVER_OWN && own & bit) || (e->cover == COVER_OTHER && other & bit);
 }
 
+/* The number of a hardware thread among those that the PMU tells apart: 0 its own (T0), 1 any other (T1). */
+static inline unsigned pmu_thread(const struct spmu *p, unsigned hw_thread)
+{
+	return hw_thread != p->host.hw_thread;
+}
+
 static inline unsigned pmu_class(const struct spmu *p, const struct spmu_record *r)
 {
-	return (r->hw_thread == p->host.hw_thread ? 0u : 2u) + !r->cpl;
+	return 2 * pmu_thread(p, r->hw_thread) + !r->cpl;
+}
+
+/* When the first of the pending PMIs arrives. */
+static inline uint64_t pmu_arrival(const struct spmu *p)
+{
+	uint64_t first = PMU_NEVER;
+	for (unsigned to = p->pmi_to; to; to &= to - 1)
+		if (p->arrival[__builtin_ctz(to)] < first)
+			first = p->arrival[__builtin_ctz(to)];
+	return first;
 }
 
 /* The cycle of a uop's stage, as an offset in its batch. */

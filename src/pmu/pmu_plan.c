@@ -352,7 +352,9 @@ int pmu_plan(struct spmu *p)
 		return SPMU_ENOMEM;
 	bool interrupts = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-		interrupts |= q.counter[i].acts && (q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
+		/* a thread that another one's counter interrupts may be ahead of it */
+		interrupts |= q.counter[i].acts &&
+			(p->threads > 1 || q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
 	if (interrupts && !p->history && !(p->history = calloc(PMU_HISTORY, sizeof *p->history)))
 		return SPMU_ENOMEM;
 	int error = plan_channels(p, &q);

@@ -512,6 +512,10 @@ unsigned spmu_model_counter_bits(const struct spmu_model *m, bool fixed)
 size_t spmu_model_events(const struct spmu_model *m) { return m->rows; }
 unsigned spmu_model_version(const struct spmu_model *m) { return m->version; }
 unsigned spmu_model_gp_counters(const struct spmu_model *m) { return m->gp; }
+unsigned spmu_model_gp_counters_of(const struct spmu_model *m, unsigned siblings)
+{
+	return m->features & PMU_FEATURE_SPLIT && siblings > 1 ? m->gp / 2 : m->gp;
+}
 unsigned spmu_model_fixed_counters(const struct spmu_model *m) { return m->fixed; }
 unsigned spmu_model_slots(const struct spmu_model *m) { return m->slots; }
 

@@ -13,8 +13,14 @@
 
 static void thread_detach(struct session *s, struct thread *t)
 {
-	for (unsigned k = 0; t->pmu && k < s->pmus; k++)
+	if (t->core)
+		cores_leave(s, t);
+	for (unsigned k = 0; t->pmu && !t->core && k < s->pmus; k++)
 		spmu_destroy(t->pmu[k]);
+	if (t->job != s->job)
+		free(t->job);
+	t->job = s->job;
+	t->core = NULL;
 	for (unsigned k = 0; t->attached && k < s->pmus; k++)
 		precise_destroy(t->attached[k].own);
 	free(t->extra);
@@ -46,13 +52,16 @@ void session_thread_free(struct session *s, struct thread *t)
 	free(t);
 }
 
-int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread, struct err *err)
+int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread,
+	struct shared_core *core, struct err *err)
 {
 	struct thread *t = calloc(1, sizeof *t);
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	t->s = s;
 	t->word_bytes = word_bytes;
+	t->hw_thread = hw_thread;
+	t->job = s->job;
 	t->pending_room = 64;
 	t->pmu = calloc(s->pmus, sizeof *t->pmu);
 	t->attached = calloc(s->pmus, sizeof *t->attached);
@@ -70,8 +79,10 @@ int session_thread_new(struct thread **out, struct session *s, int word_bytes, u
 	if (!t->pmu || !t->attached || !t->counter || !t->pending || (s->turns && !t->ran) ||
 		(s->o.call_chains && (!t->stack || !t->chain)))
 		rc = err_set(err, ERR_NOMEM, "out of memory");
-	if (!rc)
-		rc = sampling_attach(s, t, hw_thread, err);
+	if (!rc) {
+		t->core = core;
+		rc = core ? cores_join(s, t, err) : sampling_attach(s, t, hw_thread, err);
+	}
 	for (size_t i = 0; !rc && i < s->items; i++) {
 		struct counter *c = t->counter + i;
 		c->period = s->item[i].period ? s->item[i].period
@@ -105,11 +116,6 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 					"--smt, not sampled",
 					s->job[i].event ? s->job[i].event->name : "with any=1");
 		}
-	if (run->siblings > 1 && s->items > s->plain)
-		return err_set(err, ERR_UNSUPPORTED,
-			"event %s: no pushout counters where hardware threads share a core (--smt): their slots retire "
-			"in turn",
-			session_spelled(s, s->plain));
 	if (s->threads == s->thread_room) {
 		size_t room = s->thread_room ? 2 * s->thread_room : 8;
 		struct thread **grown = realloc(s->thread, room * sizeof *grown);
@@ -118,7 +124,10 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 		s->thread = grown;
 		s->thread_room = room;
 	}
-	int rc = session_thread_new(&t, s, run->word_bytes, run->hw_thread, err);
+	struct shared_core *core = s->shares ? cores_find(s, run, err) : NULL;
+	if (s->shares && !core)
+		return ERR_NOMEM;
+	int rc = session_thread_new(&t, s, run->word_bytes, run->hw_thread, core, err);
 	if (rc)
 		return rc;
 	if (s->o.pebs_shared)
@@ -181,8 +190,10 @@ bool session_client(struct session *s, struct run_thread *run, const struct st_c
 	case SPMU_CLIENT_REGION_BEGIN:
 		region = region_begin(&s->regions, &t->regions, name, mark(s, t));
 		if (region && s->o.region && !strcmp(region->name, s->o.region)) {
-			for (unsigned k = 0; k < s->pmus && s->lbr && t->outside; k++)
+			for (unsigned k = 0; k < s->pmus && s->lbr && t->outside; k++) {
+				cores_execute(t, k);
 				lbr_clear(s->lbr, t->pmu[k]);
+			}
 			t->outside = false;
 		}
 		break;
@@ -243,8 +254,8 @@ static bool beside(const struct thread *t, const struct thread *other)
 		(other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
 }
 
-/* A PMU that counts AnyThread sees the records of all hardware threads of its core.  The watermark of each
- * batch is the cycle that all of them have passed. */
+/* A PMU that counts AnyThread, or is shared, sees the records of all hardware threads of its core.  The watermark of
+ * each batch is the cycle that all of them have passed. */
 static void consume_with_siblings(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	struct spmu_batch both = *b;
@@ -252,6 +263,12 @@ static void consume_with_siblings(struct session *s, struct thread *t, const str
 	for (size_t i = 0; i < s->threads; i++)
 		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
 			both.watermark = s->thread[i]->reached;
+	if (s->shares) {
+		both.is_last = b->is_last && t->core->members == 1;
+		consume(s, t, &both);
+		cores_deliver(s, t);
+		return;
+	}
 	for (size_t i = 0; i < s->threads; i++) {
 		both.is_last = b->is_last && s->thread[i] == t;
 		if (beside(t, s->thread[i]))
@@ -272,7 +289,7 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		spmu_consume(t->client.pmu, b);
 	if (s->lbr)
 		lbr_batch(s->lbr, &t->kinds, b);
-	if (s->any_thread)
+	if (s->any_thread || s->shares)
 		consume_with_siblings(s, t, b);
 	else
 		consume(s, t, b);

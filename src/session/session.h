@@ -116,6 +116,8 @@ struct session_options {
 	 *            then attributed to the thread that is interrupted */
 	enum session_pebs { SESSION_PEBS_OWN, SESSION_PEBS_DRAINED, SESSION_PEBS_MIXED } pebs_shared;
 	unsigned cpus;		/* processors of each process; for a shared buffer */
+	/* Hardware threads of a core (run_options.smt); 0 and 1: one.  Those of a NetBurst core share its PMUs. */
+	unsigned siblings;
 	uint64_t pmi_cycles;	/* cycles that an interrupt costs the program; 0: none */
 	unsigned pmi_lines;	/* cache lines of code, and as many of data, that the interrupt's handler touches */
 	/* one PMU a core, as the machine has: events that do not fit take turns (counting only) */

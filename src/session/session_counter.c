@@ -14,7 +14,7 @@ uint64_t counter_mask(const struct session *s, size_t i)
 
 static uint64_t counter_read(const struct session *s, const struct thread *t, size_t i)
 {
-	const struct driver_event *e = s->job + i;
+	const struct driver_event *e = t->job + i;
 	uint64_t v = 0;
 	if (e->pushout) {
 		spmu_rdmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), &v);
@@ -51,7 +51,7 @@ void counter_update(const struct session *s, struct thread *t, size_t i)
 int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t value)
 {
 	const char *name;
-	const struct driver_event *e = s->job + i;
+	const struct driver_event *e = t->job + i;
 	if (e->pushout)
 		return spmu_wrmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), value);
 	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name),
@@ -61,7 +61,7 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 /* Writes the counter, and the value with which PEBS reloads it. */
 int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
 {
-	const struct driver_event *e = s->job + i;
+	const struct driver_event *e = t->job + i;
 	int rc = counter_write(s, t, i, value);
 	if (e->precise)
 		precise_reload(t->attached[e->pmu].precise, e, t->counter[i].reload = value);
@@ -147,10 +147,10 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 	}
 }
 
-static bool has_sampled(const struct session *s, unsigned pmu)
+static bool has_sampled(const struct session *s, const struct thread *t, unsigned pmu)
 {
 	for (size_t i = 0; i < s->items; i++)
-		if (s->job[i].pmu == pmu && s->job[i].sampled)
+		if (t->job[i].pmu == pmu && t->job[i].sampled)
 			return true;
 	return false;
 }
@@ -160,17 +160,18 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 {
 	struct driver_writes *w = malloc(sizeof *w);
 	for (size_t i = 0; i < s->items; i++)
-		if (s->job[i].precise)
-			s->job[i].ds_area = precise_area(t->attached[s->job[i].pmu].precise);
+		if (t->job[i].precise)
+			t->job[i].ds_area = precise_area(t->attached[t->job[i].pmu].precise);
 	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned k = 0; k < s->pmus && !rc; k++) {
 		w->count = 0;
-		rc = s->driver->setup(s->o.model, s->job, s->plain, k, w, err);
+		cores_execute(t, k);
+		rc = s->driver->setup(s->o.model, t->job, s->plain, k, w, err);
 		for (size_t i = s->plain; i < s->items && !rc; i++)
-			if (s->job[i].pmu == k)
-				rc = pushout_setup(s->job[i].pushout, (unsigned)s->job[i].counter, s->job[i].sampled, w,
+			if (t->job[i].pmu == k)
+				rc = pushout_setup(t->job[i].pushout, (unsigned)t->job[i].counter, t->job[i].sampled, w,
 					err);
-		if (!rc && s->lbr && has_sampled(s, k))
+		if (!rc && s->lbr && has_sampled(s, t, k))
 			rc = lbr_setup(s->lbr, w, err);
 		for (size_t i = 0; i < w->count && !rc; i++) {
 			int no = spmu_wrmsr(t->pmu[k], w->write[i].msr, w->write[i].value);
@@ -181,7 +182,7 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 	free(w);
 	for (size_t i = 0; i < s->items && !rc; i++) {	/* no record has been counted yet */
 		if (counter_preset(s, t, i, 0))
-			return refuse(s, s->job[i].pmu, SPMU_GP, 0, 0, err);
+			return refuse(s, t->job[i].pmu, SPMU_GP, 0, 0, err);
 		counter_set_period(s, t, i);
 	}
 	return rc;

@@ -53,7 +53,7 @@ static uint64_t ran(const struct session *s, const struct thread *t, size_t even
 	if (!s->turns || s->o.events->event[event].source != SESSION_HARDWARE)
 		return counter_total(s, t, s->clock);
 	for (size_t i = 0; i < s->items; i++)
-		n += s->item[i].event == event ? t->ran[s->job[i].pmu] : 0;
+		n += s->item[i].event == event ? t->ran[t->job[i].pmu] : 0;
 	return n;
 }
 

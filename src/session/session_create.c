@@ -119,6 +119,7 @@ static int make_items(struct session *s, struct err *err)
 			return err_set(err, ERR_INPUT,
 				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
+		p.threads = s->o.siblings;
 		p.sampled = sampled;
 		p.forced = ev->forced;
 		if (sampled && ev->precise && ev->source == SESSION_HARDWARE) {
@@ -151,7 +152,8 @@ static int make_items(struct session *s, struct err *err)
 	if (s->clock == NO_EVENT) {
 		s->clock = s->items;
 		s->job[s->items] = (struct driver_event){
-			.event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true
+			.event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true,
+			.threads = s->o.siblings
 		};
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
@@ -168,6 +170,11 @@ static int make_pushout_items(struct session *s, struct err *err)
 		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
 		if (ev->source != SESSION_PUSHOUT)
 			continue;
+		if (s->o.siblings > 1)
+			return err_set(err, ERR_UNSUPPORTED,
+				"event %s: no pushout counters where hardware threads share a core (--smt): their "
+				"slots retire in turn",
+				ev->spelled);
 		if (s->o.one_pmu)
 			return err_set(err, ERR_UNSUPPORTED,
 				"'%s': pushout counters do not take turns: without one PMU for all events (--one-pmu)",
@@ -230,7 +237,7 @@ static int make_turn(struct session *s, const struct driver_event *job, const st
 		end = begin + room;
 	}
 	for (size_t i = begin; i < end; i++)
-		s->job[i].pmu = turn;
+		driver_put(&s->job[i], turn);
 	s->items = end;
 	free(trial);
 	return rc;
@@ -279,7 +286,7 @@ static int make_turns(struct session *s, struct err *err)
 			s->job[s->items] = job[n];
 			s->item[s->items] = item[n];
 			rc = s->driver->assign(s->o.model, s->job + s->items, 1, 1, &pmus, &which, err);
-			s->job[s->items].pmu = (unsigned)turns;
+			driver_put(&s->job[s->items], (unsigned)turns);
 			for (size_t i = 0; i <= s->items; i++)
 				s->adapted[i] = 1;
 			s->items++;
@@ -324,6 +331,7 @@ int session_create(struct session **out, const struct session_options *o, struct
 	s->o = *o;
 	s->hz = (uint64_t)llround(o->core->frequency_ghz * 1e9);
 	s->driver = driver_for(o->model);
+	s->shares = o->siblings > 1 && spmu_model_family(o->model) == SPMU_FAMILY_NETBURST;
 	s->next_interval = o->interval_cycles;
 	s->item = calloc(room, sizeof *s->item);
 	s->job = calloc(room, sizeof *s->job);
@@ -369,7 +377,9 @@ int session_create(struct session **out, const struct session_options *o, struct
 	s->regions.items = s->items;
 	if (!rc) {	/* a thread that never runs: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;
-		rc = session_thread_new(&trial, s, 8, 0, err);
+		const struct run_thread nobody = { .process = UINT32_MAX };
+		struct shared_core *core = s->shares ? cores_find(s, &nobody, err) : NULL;
+		rc = s->shares && !core ? ERR_NOMEM : session_thread_new(&trial, s, 8, 0, core, err);
 		session_thread_free(s, trial);
 	}
 	if (rc) {
@@ -387,6 +397,9 @@ void session_destroy(struct session *s)
 	for (size_t i = 0; i < s->threads; i++)
 		session_thread_free(s, s->thread[i]);
 	free(s->thread);
+	while (s->cores)
+		cores_free(s, s->core[0]);
+	free(s->core);
 	free(s->item);
 	free(s->job);
 	free(s->hit);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What the session's files share (session.c, session_counter.c, session_sampling.c, session_shared.c,
- * session_counts.c, session_create.c).  No other file includes it.
+ * session_counts.c, session_create.c, session_cores.c).  No other file includes it.
  */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
@@ -21,6 +21,7 @@ enum {
 	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
 #define LVT_NMI UINT32_C(0x400)	/* delivery mode of the local APIC's performance entry */
+#define LVT_MASKED UINT32_C(0x10000)
 
 struct item {			/* a counter's job; the same in all threads */
 	size_t event;		/* index of the session's event; NO_EVENT: the clock */
@@ -48,8 +49,17 @@ struct counter {
 };
 
 struct thread;
+struct shared_core {		/* a core whose hardware threads share its PMUs (session_cores.c) */
+	struct session *s;
+	uint32_t process, core;
+	struct spmu **pmu;		/* by copy */
+	struct attached *attached;	/* the PMUs' host; .core is this core, .thread NULL */
+	struct thread *seat[DRIVER_THREADS];	/* by hardware thread; NULL: none runs on it */
+	unsigned members;
+};
 struct attached {
 	struct thread *thread;
+	struct shared_core *core;	/* NULL: the PMU belongs to a thread */
 	unsigned pmu;
 	struct precise *precise /* NULL: no event of this copy is */, *own /* of no processor */;
 };
@@ -61,7 +71,11 @@ struct processor {
 struct thread {
 	struct session *s;
 	struct run_thread *run;	/* NULL: ended */
-	struct spmu **pmu;
+	struct spmu **pmu;	/* by copy; its own, or its core's */
+	struct shared_core *core;	/* NULL: its PMUs are its own */
+	unsigned hw_thread;
+	/* session.job, or with its core's PMUs this thread's own places of the events */
+	struct driver_event *job;
 	struct attached *attached;
 	struct counter *counter;
 	struct pending *pending;
@@ -102,6 +116,9 @@ struct session {
 	unsigned turns;
 	unsigned pmus;
 	bool any_thread;	/* some event counts AnyThread, and cores have several hardware threads */
+	bool shares;		/* hardware threads share their core's PMUs */
+	struct shared_core **core;
+	size_t cores, core_room;
 	bool adapts;
 	uint64_t max_period;
 	struct thread **thread;
@@ -146,6 +163,9 @@ bool sampling_moment(void *thread, const struct spmu_batch *batch, uint32_t reco
 /* delivers what the DS buffers hold, before the thread ends */
 void sampling_drain(struct session *s, struct thread *t);
 
+/* a PMU's host; hw_thread: as in struct spmu_host */
+int sampling_pmu(struct session *s, struct spmu **out, struct attached *context, int word_bytes, uint8_t hw_thread,
+	struct err *err);
 int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err);
 
 /* session_shared.c: with pebs_shared, handles the buffers when a thread starts, continues and ends. */
@@ -154,7 +174,21 @@ void shared_arrive(struct session *s, struct thread *t);
 void shared_leave(struct session *s, struct thread *t);
 void shared_release(struct session *s);
 
+/* session_cores.c: hardware threads that share their core's PMUs. */
+/* the core that the thread runs on; NULL with err: out of memory */
+struct shared_core *cores_find(struct session *s, const struct run_thread *run, struct err *err);
+void cores_free(struct session *s, struct shared_core *core);
+/* the thread takes its place on the core: makes the PMUs with the first one */
+int cores_join(struct session *s, struct thread *t, struct err *err);
+/* stops its counters, and frees the core with the last thread */
+void cores_leave(struct session *s, struct thread *t);
+/* the registers that each hardware thread has for itself are this one's from now on */
+void cores_execute(const struct thread *t, unsigned pmu);
+/* delivers samples that this batch, another thread's, has made in threads beside t */
+void cores_deliver(struct session *s, const struct thread *t);
+
 /* session.c */
-int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread, struct err *err);
+int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread,
+	struct shared_core *core, struct err *err);
 void session_thread_free(struct session *s, struct thread *t);
 #endif

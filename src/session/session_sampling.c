@@ -54,7 +54,7 @@ static void keep_branches(const struct session *s, struct thread *t, const struc
 /* Cascaded counters: starts again with the period of the first event, after which the other one counts. */
 static void start_over(struct session *s, struct thread *t, size_t i)
 {
-	size_t first = s->job[i].after - 1;
+	size_t first = t->job[i].after - 1;
 	counter_update(s, t, first);
 	t->counter[first].left = (int64_t)t->counter[first].period;
 	counter_set_period(s, t, first);
@@ -71,9 +71,9 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	uint64_t stands_for = c->loaded, before = c->count;
 	counter_update(s, t, i);
 	bool over = counter_set_period(s, t, i);
-	if (s->job[i].forced)
+	if (t->job[i].forced)
 		stands_for = c->count - before;	/* with the overflows that came before the interrupt was taken */
-	if (over && s->job[i].after)
+	if (over && t->job[i].after)
 		start_over(s, t, i);
 	if (!over || !(s->item[i].period | s->item[i].frequency))
 		return;
@@ -87,7 +87,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	}
 	if (s->lbr) {
 		struct precise_branch raw[PRECISE_BRANCHES_MAX];
-		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[s->job[i].pmu], raw), &p);
+		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[t->job[i].pmu], raw), &p);
 	}
 	pend(t, &p);
 	if (s->item[i].frequency && !s->item[i].clock) {
@@ -99,11 +99,11 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 }
 
 /* The item that a PEBS record is of; s->items: none. */
-static size_t item_of(const struct session *s, unsigned pmu, const struct precise_record *r)
+static size_t item_of(const struct session *s, const struct thread *t, unsigned pmu, const struct precise_record *r)
 {
 	size_t i = 0;
 	for (; i < s->items; i++) {
-		const struct driver_event *e = s->job + i;
+		const struct driver_event *e = t->job + i;
 		if (e->pmu == pmu && e->precise &&
 			(!r->counters || r->counters >> (e->counter >= 0 ? e->counter : 32 + e->fixed) & 1))
 			break;
@@ -155,7 +155,7 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 {
 	struct precise_record r;
 	while (precise_take(a->precise, batch, &r)) {
-		size_t i = item_of(s, a->pmu, &r);
+		size_t i = item_of(s, a->thread, a->pmu, &r);
 		s->mistaken += s->o.pebs_shared && r.writer != a->thread->tid;
 		if (i < s->items)
 			on_record(s, a->thread, i, &r);
@@ -167,6 +167,11 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
 {
 	struct attached *a = context;
+	if (a->core) {
+		if (!a->core->seat[pmi->hw_thread])
+			return;
+		a = a->core->seat[pmi->hw_thread]->attached + a->pmu;
+	}
 	struct thread *t = a->thread;
 	struct session *s = t->s;
 	s->interrupts++;
@@ -177,27 +182,42 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	if (a->precise && precise_any(a->precise))
 		take_records(s, a, batch);
 	spmu_apic_write(pmu, SPMU_APIC_LVT_PC, LVT_NMI);	/* the PMI has masked it */
-	s->driver->acknowledge(pmu, pmi, s->job, s->plain, a->pmu, s->hit);
+	s->driver->acknowledge(pmu, pmi, t->job, s->plain, a->pmu, s->hit);
 	for (size_t i = 0; i < s->plain; i++)
-		if (s->hit[i] && !s->job[i].precise)
+		if (s->hit[i] && !t->job[i].precise)
 			on_overflow(s, t, i, pmi, NULL);
 	for (size_t i = s->plain; i < s->items; i++) {
 		struct slot slot;
 		bool known;
-		if (s->job[i].pmu == a->pmu &&
-			pushout_overflowed(pmu, (unsigned)s->job[i].counter, &known, &slot.cycles, &slot.ip))
+		if (t->job[i].pmu == a->pmu &&
+			pushout_overflowed(pmu, (unsigned)t->job[i].counter, &known, &slot.cycles, &slot.ip))
 			on_overflow(s, t, i, pmi, known ? &slot : NULL);
 	}
 }
 
+/* The thread's part of a PMU that hardware threads share; NULL: nobody runs there. */
+static struct attached *of_seat(struct attached *a, unsigned seat)
+{
+	struct thread *t = a->core->seat[seat];
+	return t && t->attached[a->pmu].precise ? t->attached + a->pmu : NULL;
+}
+
 static int on_read(void *context, uint64_t address, void *to, size_t bytes)
 {
-	return precise_read(((struct attached *)context)->precise, address, to, bytes);
+	struct attached *a = context;
+	for (unsigned k = 0; a->core && k < DRIVER_THREADS; k++)	/* their areas have different addresses */
+		if (of_seat(a, k) && !precise_read(of_seat(a, k)->precise, address, to, bytes))
+			return 0;
+	return a->core ? -1 : precise_read(a->precise, address, to, bytes);
 }
 
 static int on_write(void *context, uint64_t address, const void *from, size_t bytes)
 {
-	return precise_write(((struct attached *)context)->precise, address, from, bytes);
+	struct attached *a = context;
+	for (unsigned k = 0; a->core && k < DRIVER_THREADS; k++)
+		if (of_seat(a, k) && !precise_write(of_seat(a, k)->precise, address, from, bytes))
+			return 0;
+	return a->core ? -1 : precise_write(a->precise, address, from, bytes);
 }
 
 static unsigned on_stack(void *context, struct precise_branch *out)
@@ -209,7 +229,11 @@ static unsigned on_stack(void *context, struct precise_branch *out)
 static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
 	struct spmu_registers *out)
 {
-	return precise_registers(((struct attached *)context)->precise, batch, record, before, out);
+	struct attached *a = context;
+	if (a->core)
+		a = batch->records[record].hw_thread < DRIVER_THREADS ? of_seat(a, batch->records[record].hw_thread)
+			: NULL;
+	return a ? precise_registers(a->precise, batch, record, before, out) : -1;
 }
 
 /* The number of INST_END bits before the uop says which instruction it is. */
@@ -332,7 +356,7 @@ void sampling_drain(struct session *s, struct thread *t)
 bool sampling_precise(const struct session *s, unsigned pmu)
 {
 	for (size_t i = 0; i < s->items; i++)
-		if (s->job[i].pmu == pmu && s->job[i].precise)
+		if (s->job[i].precise && driver_uses(s->job + i, pmu))
 			return true;
 	return false;
 }
@@ -351,30 +375,37 @@ int sampling_buffer(struct session *s, struct precise **out, int word_bytes, str
 		err);
 }
 
+int sampling_pmu(struct session *s, struct spmu **out, struct attached *context, int word_bytes, uint8_t hw_thread,
+	struct err *err)
+{
+	struct spmu_host host = {
+		.context = context, .pmi = on_pmi, .pmi_latency = PMI_LATENCY,
+		.hw_thread = hw_thread, .siblings = (uint8_t)s->o.siblings, .mode64 = word_bytes == 8
+	};
+	const struct pushout_widths widths = session_pushout_widths(s->o.core);
+	for (unsigned point = 0; point < PUSHOUT_POINTS && s->items > s->plain; point++)
+		host.pushout_width[point] = (uint8_t)widths.at[point];
+	if (sampling_precise(s, context->pmu)) {
+		host.read_memory = on_read;
+		host.write_memory = on_write;
+		host.registers = on_registers;
+	}
+	return spmu_create(out, s->o.model, &host) ? err_set(err, ERR_NOMEM, "out of memory for a PMU") : 0;
+}
+
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err)
 {
 	int rc = 0;
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
 		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		struct spmu_host host = {
-			.context = t->attached + k, .pmi = on_pmi, .pmi_latency = PMI_LATENCY,
-			.hw_thread = hw_thread, .mode64 = t->word_bytes == 8
-		};
-		const struct pushout_widths widths = session_pushout_widths(s->o.core);
-		for (unsigned point = 0; point < PUSHOUT_POINTS && s->items > s->plain; point++)
-			host.pushout_width[point] = (uint8_t)widths.at[point];
 		if (sampling_precise(s, k)) {
 			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
 			if (rc)
 				break;
 			t->attached[k].precise = t->attached[k].own;
-			host.read_memory = on_read;
-			host.write_memory = on_write;
-			host.registers = on_registers;
 		}
-		if (spmu_create(t->pmu + k, s->o.model, &host) != SPMU_OK)
-			rc = err_set(err, ERR_NOMEM, "out of memory for a PMU");
-		else
+		rc = sampling_pmu(s, &t->pmu[k], t->attached + k, t->word_bytes, hw_thread, err);
+		if (!rc)
 			spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI);
 	}
 	return rc;

@@ -617,6 +617,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		.pmi_lines = o->pmi_lines,
 		.pebs_shared = o->pebs_shared,
 		.cpus = o->run.run.cpus,
+		.siblings = o->run.run.smt ? o->run.core.smt_threads : 0,
 		.branches = o->branches,
 		.data = (o->fields & (PERFDATA_ADDR | PERFDATA_WEIGHT) ? PRECISE_MEMORY : 0) |
 			(o->fields & PERFDATA_REGS ? PRECISE_REGISTERS : 0),

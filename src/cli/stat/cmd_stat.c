@@ -426,6 +426,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 {
 	struct session_options so = { .core = &s->o.run.core, .model = s->model, .events = &s->events, .context = s,
 		.interval = on_interval, .region = s->o.region, .one_pmu = s->o.one_pmu,
+		.siblings = s->o.run.run.smt ? s->o.run.core.smt_threads : 0,
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = cli_session_sink(&s->session);
 	if (s->o.interval_ms > 0)

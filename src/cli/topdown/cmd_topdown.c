@@ -345,10 +345,11 @@ static void print_threads(struct topdown *t)
 static int measure(struct topdown *t)
 {
 	struct session_options so = {
-		.core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval
+		.core = &t->run.core, .model = t->model, .events = &t->events, .context = t, .interval = on_interval,
+		.siblings = t->run.run.smt ? t->run.core.smt_threads : 0,
 	};
 	struct session_options one = { .core = &t->run.core, .model = t->model, .events = &t->events, .one_pmu = true,
-		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms) };
+		.rotate_cycles = cli_cycles(&t->run.core, t->rotate_ms), .siblings = so.siblings };
 	struct run_sink sink = topdown_sink(t);
 	struct run_result res = { 0 };
 	struct err err = { 0 };

@@ -328,6 +328,7 @@ void pmu_ds_debugctl(struct spmu *p, uint64_t value)
 	p->ds.lbr_on = p->ds.lbr.style == LBR_ARCH ? p->ds.lbr.control & 1 : p->ds.lbr.style != LBR_NONE && value & 1;
 	p->ds.bts_on = pmu_ds_memory(p) && value >> l->tr & 1 && value >> l->bts & 1;
 	p->ds.watch = p->ds.lbr_on | p->ds.bts_on;
+	p->watching = (uint8_t)((p->watching & ~(1u << p->on)) | (unsigned)p->ds.watch << p->on);
 }
 
 static bool bts_interrupts(const struct spmu *p)
@@ -338,7 +339,7 @@ static bool bts_interrupts(const struct spmu *p)
 bool pmu_ds_taken(const struct spmu *p, const struct spmu_record *r)
 {
 	return r->kind == SPMU_REC_UOP && r->is & SPMU_IS(BRANCH) && (r->did & (SPMU_DID(RETIRED) | SPMU_DID(TAKEN))) ==
-		(SPMU_DID(RETIRED) | SPMU_DID(TAKEN)) && r->hw_thread == p->host.hw_thread;
+		(SPMU_DID(RETIRED) | SPMU_DID(TAKEN)) && pmu_thread(p, r->hw_thread) == p->on;
 }
 
 /* ---- BTS ---------------------------------------------------------------------------------------------------- */
@@ -385,7 +386,7 @@ static void bts_segment(struct spmu *p, const struct spmu_batch *b, uint32_t fro
 		pmu_ds_set_index(p, 0, buffer.index);
 }
 
-uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from)
+static uint32_t bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from)
 {
 	struct pmu_ds_buffer buffer;
 	unsigned size = pmu_ds_wide(p) ? 24 : 12;
@@ -401,6 +402,23 @@ uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t 
 	return b->count;
 }
 
+uint32_t pmu_bts_due(struct spmu *p, const struct spmu_batch *b, uint32_t from, unsigned *thread)
+{
+	uint32_t first = b->count;
+	*thread = 0;
+	for (unsigned set = p->watching, was = p->on; set; set &= set - 1) {
+		unsigned one = (unsigned)__builtin_ctz(set);
+		pmu_on(p, one);
+		uint32_t due = bts_due(p, b, from);
+		pmu_on(p, was);
+		if (due < first) {
+			first = due;
+			*thread = one;
+		}
+	}
+	return first;
+}
+
 bool pmu_bts_reached(const struct spmu *p)
 {
 	struct pmu_ds_buffer buffer;
@@ -411,12 +429,15 @@ bool pmu_bts_reached(const struct spmu *p)
 
 void pmu_ds_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to)
 {
-	if (p->ds.lbr_on)
-		for (uint32_t i = from; i < to; i++)
+	for (unsigned set = p->watching, was = p->on; set; set &= set - 1) {
+		pmu_on(p, (unsigned)__builtin_ctz(set));
+		for (uint32_t i = from; p->ds.lbr_on && i < to; i++)
 			if (pmu_ds_taken(p, &b->records[i]))
 				pmu_lbr_branch(p, b, i);
-	if (p->ds.bts_on)
-		bts_segment(p, b, from, to);
+		if (p->ds.bts_on)
+			bts_segment(p, b, from, to);
+		pmu_on(p, was);
+	}
 }
 
 /* After a record that was written at a batch's end, the next instruction gives its RIP: writes it into the

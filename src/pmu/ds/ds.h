@@ -134,11 +134,11 @@ int  pmu_ds_restored(struct spmu *p);
 
 /* ---- for the engine ----------------------------------------------------------------------------------------- */
 
-/* Call it with p->ds.watch when records [from, to) of the batch have retired. */
+/* Call it with p->watching when records [from, to) of the batch have retired. */
 void pmu_ds_segment(struct spmu *p, const struct spmu_batch *b, uint32_t from, uint32_t to);
-/* First record in [from, count) at which a BTS interrupt arises; count: none. */
-uint32_t pmu_bts_due(const struct spmu *p, const struct spmu_batch *b, uint32_t from);
-/* After the record has been written: the BTS index is at or above the threshold. */
+/* First record in [from, count) at which a BTS interrupt arises, and the thread whose it is; count: none. */
+uint32_t pmu_bts_due(struct spmu *p, const struct spmu_batch *b, uint32_t from, unsigned *thread);
+/* After the record has been written: the BTS index of the thread that executes is at or above the threshold. */
 bool pmu_bts_reached(const struct spmu *p);
 /* Call it at the beginning of a batch. */
 void pmu_ds_begin(struct spmu *p, const struct spmu_batch *b);

@@ -46,7 +46,7 @@
 /* Number of general-purpose counters of this thread: half of them if two threads share (@features split). */
 static unsigned gp_counters(const struct spmu *p)
 {
-	return p->model->features & PMU_FEATURE_SPLIT && p->host.siblings > 1 ? p->model->gp / 2 : p->model->gp;
+	return spmu_model_gp_counters_of(p->model, p->host.siblings);
 }
 
 static bool has_fixed(const struct spmu_model *m, unsigned i)

@@ -272,7 +272,10 @@ static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, 
 			struct pmu_moment moment = *at;
 			if (moment.record >= at->batch->count)
 				moment.record = sampled_record(p, i, at);
+			/* the DS area of the counter's thread: 16 is T0's, 17 T1's */
+			unsigned was = pmu_on(p, i - 16);
 			changed |= pmu_pebs_sample(p, i, &moment, NULL);
+			pmu_on(p, was);
 		}
 		if (interrupts)
 			pmu_request_to(p, at->cycle, interrupted(v));
@@ -382,6 +385,16 @@ static int write_cccr(struct spmu *p, unsigned i, uint64_t value)
 	return SPMU_OK;
 }
 
+/* MSR_PEBS_ENABLE's "my thread" is the one that executes the access.  The register holds T0's bit where T0 reads it as
+ * its own; T1 finds the two bits exchanged.  Source: SDM vol. 3B, "IA32_PEBS_ENABLE MSR" (Hyper-Threading). */
+static uint64_t pebs_by_thread(const struct spmu *p, uint64_t value)
+{
+	const uint64_t both = SPMU_PEBS_MY_THREAD | SPMU_PEBS_OTHER_THREAD;
+	if (!p->on)
+		return value;
+	return (value & ~both) | (value & SPMU_PEBS_MY_THREAD) << 1 | (value & SPMU_PEBS_OTHER_THREAD) >> 1;
+}
+
 static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 {
 	struct pmu_netburst_state *n = &p->netburst;
@@ -398,15 +411,15 @@ static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 	case MSR_TC_PRECISE_EVENT:
 		return write_word(p, &n->tc_precise, value, UINT32_MAX, 0);
 	case MSR_PEBS_ENABLE:
-		return write_word(p, &n->pebs_enable, value, pebs_bits(p), 0);
+		return write_word(p, &n->pebs_enable, pebs_by_thread(p, value), pebs_bits(p), 0);
 	case MSR_PEBS_MATRIX_VERT:
 		return write_word(p, &n->pebs_matrix, value, MATRIX_BITS, 0);
-	case MSR_DEBUGCTLA: {
-		int error = write_word(p, &n->debugctl, value, pmu_ds_debugctl_bits(p), 0);
-		if (!error)
-			pmu_ds_debugctl(p, value);
-		return error;
-	}
+	case MSR_DEBUGCTLA:
+		if (value & ~pmu_ds_debugctl_bits(p))
+			return SPMU_GP;
+		settle(p);
+		pmu_ds_debugctl(p, value);
+		return SPMU_OK;
 	default:
 		return pmu_ds_wrmsr(p, msr, value);
 	}
@@ -424,9 +437,9 @@ static int netburst_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 		*value = n->escr[e];
 	else switch (msr) {
 	case MSR_TC_PRECISE_EVENT: *value = n->tc_precise; break;
-	case MSR_PEBS_ENABLE: *value = n->pebs_enable; break;
+	case MSR_PEBS_ENABLE: *value = pebs_by_thread(p, n->pebs_enable); break;
 	case MSR_PEBS_MATRIX_VERT: *value = n->pebs_matrix; break;
-	case MSR_DEBUGCTLA: *value = n->debugctl; break;
+	case MSR_DEBUGCTLA: *value = p->ds.debugctl; break;
 	default: return pmu_ds_rdmsr(p, msr, value);
 	}
 	return SPMU_OK;
@@ -472,7 +485,8 @@ static int netburst_restored(struct spmu *p)
 	for (unsigned i = 0; i < COUNTERS; i++)
 		if (n->cccr[i] & ~cccr_bits(p, i))
 			return SPMU_EINPUT;
-	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS || n->debugctl & ~pmu_ds_debugctl_bits(p))
+	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS ||
+		p->ds.debugctl & ~pmu_ds_debugctl_bits(p))
 		return SPMU_EINPUT;
 	n->batch = p->batches;	/* an instruction that a batch leaves unfinished continues in the next one */
 	for (unsigned i = 0; i < COUNTERS; i++)

@@ -84,7 +84,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 			rc = pebs_check(m, &e[i], err);
 		}
 	if (!rc)
-		rc = plan_make(item, n, spmu_model_gp_counters(m), spmu_model_fixed_counters(m), pmus, which, err);
+		rc = plan_make(item, n, spmu_model_gp_counters_of(m, n ? e[0].threads : 1),
+			spmu_model_fixed_counters(m), pmus, which, err);
 	for (size_t i = 0; i < n && !rc; i++) {
 		e[i].pmu = item[i].pmu;
 		e[i].counter = item[i].gp;
@@ -445,4 +446,33 @@ const struct driver *driver_for(const struct spmu_model *m)
 	case SPMU_FAMILY_NETBURST: return &driver_netburst;
 	default: return &driver_arch;
 	}
+}
+
+bool driver_uses(const struct driver_event *e, unsigned pmu)
+{
+	if (e->threads < 2)
+		return e->pmu == pmu;
+	for (unsigned k = 0; k < e->threads; k++)
+		if (e->seat[k].pmu == pmu)
+			return true;
+	return false;
+}
+
+void driver_sit(struct driver_event *e, unsigned thread)
+{
+	const struct driver_seat *s = &e->seat[thread];
+	e->thread = thread;
+	e->pmu = s->pmu;
+	e->counter = s->counter;
+	e->escr = s->escr;
+	e->up_escr = s->up_escr;
+	e->up_counter = s->up_counter;
+	e->tag = s->tag;
+}
+
+void driver_put(struct driver_event *e, unsigned pmu)
+{
+	e->pmu = pmu;
+	for (unsigned k = 0; k < DRIVER_THREADS; k++)
+		e->seat[k].pmu = pmu;
 }

@@ -22,6 +22,7 @@ struct driver_write {
 	char why[120];		/* one line */
 };
 struct pushout_event;
+enum { DRIVER_THREADS = 8 };	/* hardware threads that can share a PMU, at most */
 struct driver_writes { struct driver_write write[128]; size_t count; };
 
 /* One event's job. */
@@ -50,6 +51,11 @@ struct driver_event {
 	/* a pushout counter, which drivers do not handle (session/events/pushout_events.h); `counter` is then
 	 * its unit.  NULL: an event of the family */
 	const struct pushout_event *pushout;
+	/* in: hardware threads of the core; 0 and 1: one.  NetBurst: they share the PMU, and each of them has a place
+	 * (seat) for the event; `thread` is the one whose place pmu to tag below are (driver_sit). */
+	unsigned threads, thread;
+	struct driver_seat { unsigned pmu; int counter; uint32_t escr, up_escr; int up_counter; unsigned tag; }
+		seat[DRIVER_THREADS];
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */
 	int  counter;		/* general-purpose counter; -1: the fixed one */
@@ -85,7 +91,16 @@ struct driver {
 	 * whether the counter is no longer negative. */
 	void (*acknowledge)(struct spmu *p, const struct spmu_pmi *pmi, const struct driver_event *e, size_t n,
 		unsigned pmu, bool *hit);
+	/* Stops the event's counter, whose PMU other threads go on using; NULL: no threads share this family's. */
+	void (*halt)(struct spmu *p, const struct driver_event *e);
 };
+
+/* Some thread's place for the event is in this copy of the PMU. */
+bool driver_uses(const struct driver_event *e, unsigned pmu);
+/* Puts the event, with every thread's place, into copy `pmu`. */
+void driver_put(struct driver_event *e, unsigned pmu);
+/* The event's place becomes that of hardware thread `thread`, after assign with `threads` above 1. */
+void driver_sit(struct driver_event *e, unsigned thread);
 
 /* Never NULL. */
 const struct driver *driver_for(const struct spmu_model *m);

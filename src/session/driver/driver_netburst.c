@@ -12,7 +12,12 @@
  * Events share a copy of the PMU as long as there are counters, ESCRs (two events may share an ESCR with the
  * same value) and tags: a copy has one tagging mechanism, one kind of front-end tag, one replay metric, and as
  * many execution tags as FIRM ESCRs.  instr_retired without its tagged half (perf's instructions) goes to a
- * copy where nothing is tagged.  Counter 1 is used last (the erratum of CCCR1).  Only T0's thread bits are used.
+ * copy where nothing is tagged.  Counter 1 is used last (the erratum of CCCR1).
+ *
+ * Hardware threads that share the PMU: each event has a counter for each of them, in T0's and T1's case with that
+ * thread's bits in an ESCR of its own, as in Linux (asm/perf_event_p4.h; p4.c, p4_pmu_swap_config_ts).  PEBS: counter
+ * 16 for T0, 17 for T1.  An ESCR that tags does so for all threads.
+ *
  * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of
  * its partner is set.  The handler of its interrupt clears both OVF flags, which stops it until the partner
  * overflows again.  Source: SDM vol. 3B, "Cascading Counters".
@@ -23,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTERS = 18, PEBS_COUNTER = 16, TAGS = 4, ESCR_FIRST = 0x3a0, ESCR_SPAN = 0x3e2 - ESCR_FIRST };
+enum { COUNTERS = 18, PEBS_COUNTER = 16, TAGS = 4, UPSTREAMS = 8, ESCR_FIRST = 0x3a0, ESCR_SPAN = 0x3e2 - ESCR_FIRST };
 enum mechanism { TAG_NONE, TAG_FRONT_END, TAG_EXECUTION, TAG_REPLAY };
 static const uint8_t preference[COUNTERS] = { 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 1 };
 
@@ -35,6 +40,9 @@ struct copy {
 	const struct spmu_event *metric;	/* TAG_REPLAY */
 	struct { const struct spmu_event *upstream; uint32_t who; } tag[TAGS];
 	unsigned tags;
+	/* ESCRs that tag for all threads, and the counters that keep them awake */
+	struct { uint32_t value, escr; int counter; } upstream[UPSTREAMS];
+	unsigned upstreams;
 	bool untagged;			/* some event counts all instructions, so that nothing may be tagged */
 };
 
@@ -60,9 +68,20 @@ static uint32_t escr_of(const struct spmu_event *e, unsigned n)
 	return 0;
 }
 
+/* The ESCR's CPL and thread bits for the event's thread, */
 static uint32_t who(const struct driver_event *e)
 {
-	return (e->user ? SPMU_ESCR_T0_USR : 0) | (e->kernel ? SPMU_ESCR_T0_OS : 0);
+	uint32_t usr = e->thread ? SPMU_ESCR_T1_USR : SPMU_ESCR_T0_USR;
+	uint32_t os = e->thread ? SPMU_ESCR_T1_OS : SPMU_ESCR_T0_OS;
+	return (e->user ? usr : 0) | (e->kernel ? os : 0);
+}
+
+/* and for all threads that share the PMU. */
+static uint32_t whose_tags(const struct driver_event *e)
+{
+	struct driver_event other = *e;
+	other.thread = !e->thread;
+	return who(e) | (e->threads > 1 ? who(&other) : 0);
 }
 
 static uint32_t escr_value(const struct driver_event *e)
@@ -74,7 +93,7 @@ static uint32_t escr_value(const struct driver_event *e)
 static uint32_t upstream_value(const struct driver_event *e, const struct spmu_event *up)
 {
 	uint32_t tag = mechanism_of(e->event) == TAG_REPLAY ? 0 : SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1u << e->tag);
-	return SPMU_ESCR_EVENT(up->event) | SPMU_ESCR_MASK(up->umask) | tag | who(e);
+	return SPMU_ESCR_EVENT(up->event) | SPMU_ESCR_MASK(up->umask) | tag | whose_tags(e);
 }
 
 static bool take_escr(struct copy *c, uint32_t msr, uint32_t value)
@@ -112,12 +131,12 @@ static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_e
 		return same;
 	}
 	for (e->tag = 0; e->tag < c->tags; e->tag++)
-		if (c->tag[e->tag].upstream == up && c->tag[e->tag].who == who(e))
+		if (c->tag[e->tag].upstream == up && c->tag[e->tag].who == whose_tags(e))
 			return true;
 	if (c->tags == (m == TAG_EXECUTION ? TAGS : 1))
 		return false;
 	c->tag[c->tags].upstream = up;
-	c->tag[c->tags++].who = who(e);
+	c->tag[c->tags++].who = whose_tags(e);
 	return true;
 }
 
@@ -132,7 +151,17 @@ static bool take_upstream(struct copy *c, struct driver_event *e, const struct s
 	/* the manual's tables of replay metrics name the ESCR */
 	uint32_t only = up->event == 0x04 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR1 :
 		up->event == 0x05 && up->escr[0] == MSR_SAAT_ESCR0 ? MSR_SAAT_ESCR0 : 0;
-	for (unsigned awake = 0; awake < 2; awake++)	/* first try without a counter of its own */
+	for (unsigned k = 0; k < c->upstreams; k++)	/* another thread's event has it already */
+		if (c->upstream[k].value == value) {
+			e->up_escr = c->upstream[k].escr;
+			e->up_counter = c->upstream[k].counter;
+			return true;
+		}
+	const bool shared = e->threads > 1;	/* a counter of another thread may stop before this thread does */
+	if (shared && c->upstreams == UPSTREAMS)
+		return false;
+	/* first try without a counter of its own */
+	for (unsigned awake = shared; awake < 2; awake++)
 		for (unsigned k = 0; k < COUNTERS; k++) {
 			unsigned n = preference[k];
 			uint32_t msr = escr_of(up, n);
@@ -143,6 +172,11 @@ static bool take_upstream(struct copy *c, struct driver_event *e, const struct s
 			e->up_escr = msr;
 			e->up_counter = awake ? (int)n : -1;
 			c->counters |= awake ? 1u << n : 0;
+			if (shared) {
+				c->upstream[c->upstreams].value = value;
+				c->upstream[c->upstreams].escr = msr;
+				c->upstream[c->upstreams++].counter = (int)n;
+			}
 			return true;
 		}
 	return false;
@@ -153,7 +187,8 @@ static bool place_at(const struct spmu_model *m, struct copy *into, struct drive
 	const struct spmu_event *up = *e->event->upstream ? spmu_model_find(m, e->event->upstream) : NULL;
 	struct copy c = *into;
 	uint32_t msr = escr_of(e->event, n);
-	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 || (e->precise && n != PEBS_COUNTER))
+	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 ||
+		(e->precise && n != PEBS_COUNTER + e->thread))
 		return false;
 	e->up_escr = e->tag = 0;
 	e->up_counter = -1;
@@ -203,7 +238,7 @@ static int check(const struct driver_event *e, struct err *err)
 	return 0;
 }
 
-static int netburst_assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
+static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
 	size_t *which, struct err *err)
 {
 	struct copy *copies = calloc(n ? n : 1, sizeof *copies);	/* never more copies than events */
@@ -247,6 +282,36 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 	free(copies);
 	free(starts);
 	*pmus = used;
+	return rc;
+}
+
+/* Where threads share the PMU, places each event once for each of them. */
+static int netburst_assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
+	size_t *which, struct err *err)
+{
+	const unsigned threads = n && e[0].threads > 1 ? e[0].threads : 1;
+	if (threads == 1)
+		return assign(m, e, n, room, pmus, which, err);
+	struct driver_event *each = calloc(n * threads, sizeof *each);
+	if (!each)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < n * threads; i++) {
+		each[i] = e[i / threads];
+		each[i].thread = (unsigned)(i % threads);
+		if (each[i].after)
+			each[i].after = 1 + (each[i].after - 1) * threads + each[i].thread;
+	}
+	int rc = assign(m, each, n * threads, room, pmus, which, err);
+	*which /= threads;
+	for (size_t i = 0; i < n * threads && !rc; i++) {
+		const struct driver_event *x = &each[i];
+		e[i / threads].fixed = x->fixed;
+		e[i / threads].seat[x->thread] = (struct driver_seat){ x->pmu, x->counter, x->escr, x->up_escr,
+			x->up_counter, x->tag };
+		if (!x->thread)
+			driver_sit(&e[i / threads], 0);
+	}
+	free(each);
 	return rc;
 }
 
@@ -313,9 +378,14 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	struct err *err)
 {
 	const struct driver_event *precise = NULL, *replay = NULL;
+	uint32_t enable = 0;	/* the bits that switch PEBS on, for all threads */
 	for (size_t i = 0; i < n; i++) {
 		precise = e[i].pmu == pmu && e[i].precise ? &e[i] : precise;
-		replay = e[i].pmu == pmu && e[i].event->replay_enable ? &e[i] : replay;
+		replay = driver_uses(&e[i], pmu) && e[i].event->replay_enable ? &e[i] : replay;
+		enable |= precise ? SPMU_PEBS_MY_THREAD : 0;
+		for (unsigned k = 0; k < e[i].threads && e[i].threads > 1 && e[i].precise; k++)
+			if (e[i].seat[k].pmu == pmu)
+				enable |= k == e[i].thread ? SPMU_PEBS_MY_THREAD : SPMU_PEBS_OTHER_THREAD;
 	}
 	int rc = 0;
 	if (precise)
@@ -324,10 +394,13 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	if (!rc && replay)
 		rc = driver_write(out, err, "MSR_PEBS_MATRIX_VERT", MSR_PEBS_MATRIX_VERT, replay->event->replay_matrix,
 			"which uops a replay tags: 1 loads, 2 stores, 10H branches");
-	if (!rc && (replay || precise))
+	if (!rc && (replay || enable))
 		rc = driver_write(out, err, "MSR_PEBS_ENABLE", MSR_PEBS_ENABLE,
-			(replay ? replay->event->replay_enable : 0) | (precise ? SPMU_PEBS_MY_THREAD : 0), "%s%s%s",
-			precise ? "PEBS 2: bit 25 enables it" : "", precise && replay ? "; " : "",
+			(replay ? replay->event->replay_enable : 0) | enable, "%s%s%s",
+			enable & SPMU_PEBS_OTHER_THREAD ? "PEBS 2: bits 25 and 26 enable it, for each thread"
+				: enable ? "PEBS 2: bit 25 enables it"
+				: "",
+			enable && replay ? "; " : "",
 			replay ? "bit 24 tags replayed uops; the low bits select causes of replays" : "");
 	return rc;
 }
@@ -350,6 +423,11 @@ static int write_tagging(const struct spmu_model *m, const struct driver_event *
 	return rc;
 }
 
+static uint32_t interrupt_bits(const struct driver_event *e)
+{
+	return e->thread ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
+}
+
 static int write_event(const struct driver_event *e, struct driver_writes *out, struct err *err)
 {
 	uint32_t v = cccr_value(e);
@@ -367,7 +445,7 @@ static int write_event(const struct driver_event *e, struct driver_writes *out, 
 	if (!rc && e->after)
 		rc = write_cccr(out, err, n, v |= SPMU_CCCR_CASCADE, "6: it counts while its partner's OVF is set");
 	if (!rc && e->sampled && !e->precise)
-		rc = write_cccr(out, err, n, v |= SPMU_CCCR_OVF_PMI_T0 | (e->forced ? SPMU_CCCR_FORCE_OVF : 0),
+		rc = write_cccr(out, err, n, v |= interrupt_bits(e) | (e->forced ? SPMU_CCCR_FORCE_OVF : 0),
 			e->forced ? "7: every event overflows it; interrupt on the one behind"
 				: "7: interrupt on the event behind the overflow");
 	if (!rc && !e->after)
@@ -457,10 +535,16 @@ static void netburst_acknowledge(struct spmu *p, const struct spmu_pmi *pmi, con
 	}
 }
 
+/* The counter that keeps a tagging ESCR awake goes on: other threads' events may need it. */
+static void netburst_halt(struct spmu *p, const struct driver_event *e)
+{
+	spmu_wrmsr(p, MSR_BPU_CCCR0 + (uint32_t)e->counter, SPMU_CCCR_ACTIVE(3));
+}
+
 const struct driver driver_netburst = {
 	.family = "netburst",
 	.interrupts = true, .assign = netburst_assign, .setup = netburst_setup, .rdpmc = netburst_rdpmc,
 	.counter_msr = netburst_counter_msr, .counter_value = netburst_counter_value,
 	.counter_bits = netburst_counter_bits, .max_period = netburst_max_period,
-	.acknowledge = netburst_acknowledge,
+	.acknowledge = netburst_acknowledge, .halt = netburst_halt,
 };

@@ -70,6 +70,15 @@ static uint64_t field(const struct precise *p, unsigned offset64)
 
 enum { PEBS_BASE = 0x20, PEBS_INDEX = 0x28, PEBS_MAXIMUM = 0x30, PEBS_THRESHOLD = 0x38, PEBS_RESET = 0x40 };
 
+static void put_pointers(struct precise *p)
+{
+	const uint64_t base = p->area + MANAGEMENT;
+	put_field(p, PEBS_BASE, base);
+	put_field(p, PEBS_INDEX, base);
+	put_field(p, PEBS_MAXIMUM, p->area + p->bytes);
+	put_field(p, PEBS_THRESHOLD, base + p->records * p->record_bytes);
+}
+
 int precise_create(struct precise **out, const struct spmu_model *m, int word_bytes, unsigned data, unsigned records,
 	precise_moment *moment, precise_stack *stack, void *context, struct err *err)
 {
@@ -98,13 +107,15 @@ int precise_create(struct precise **out, const struct spmu_model *m, int word_by
 		precise_destroy(p);
 		return err_set(err, ERR_NOMEM, "out of memory");
 	}
-	uint64_t base = p->area + MANAGEMENT;
-	put_field(p, PEBS_BASE, base);
-	put_field(p, PEBS_INDEX, base);
-	put_field(p, PEBS_MAXIMUM, base + room);
-	put_field(p, PEBS_THRESHOLD, base + p->records * one);
+	put_pointers(p);
 	*out = p;
 	return 0;
+}
+
+void precise_move(struct precise *p, unsigned hw_thread)
+{
+	p->area = (p->wide ? AREA_64 : AREA_32) + ((uint64_t)hw_thread << 20);
+	put_pointers(p);
 }
 
 void precise_destroy(struct precise *p)

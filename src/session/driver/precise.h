@@ -57,6 +57,8 @@ int precise_create(struct precise **out, const struct spmu_model *m, int word_by
 	precise_moment *moment, precise_stack *stack, void *context, struct err *err);
 void precise_destroy(struct precise *p);
 uint64_t precise_area(const struct precise *p);
+/* Moves the empty area to the place for this hardware thread; those of one core must differ. */
+void precise_move(struct precise *p, unsigned hw_thread);
 /* The area belongs to a processor, on which another thread now runs: from now on records are this thread's, and
  * `context` is its. */
 void precise_lend(struct precise *p, uint32_t thread, void *context);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ * Hardware threads that share one PMU, as those of a NetBurst core do (spmu_host.siblings).
+ *
+ * Counters, CCCRs, ESCRs, MSR_PEBS_ENABLE, MSR_PEBS_MATRIX_VERT and MSR_TC_PRECISE_EVENT are the core's.  Each thread
+ * has its own IA32_DS_AREA, MSR_DEBUGCTLA, branch stack and local APIC.  Source: SDM vol. 4, "MSRs in the Pentium 4 and
+ * Intel Xeon Processors", column "Shared/Unique".  IA32_MISC_ENABLE, some of whose bits are shared, is kept by thread
+ * here; the PMU's bits in it are read-only.
+ *
+ * p->ds and p->lvt belong to the thread that executes (p->on); those of the others wait in p->logical.  pmu_on swaps
+ * them, which only happens when a register of another thread is needed.
+ */
+#include "pmu_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+int pmu_threads_create(struct spmu *p)
+{
+	p->threads = 1;
+	if (p->model->family != &pmu_netburst || p->model->threads < 2 || p->host.siblings < 2)
+		return SPMU_OK;
+	p->threads = 2;
+	p->logical = calloc(p->threads, sizeof *p->logical);
+	if (!p->logical)
+		return SPMU_ENOMEM;
+	for (unsigned i = 1; i < p->threads; i++)
+		p->logical[i] = (struct pmu_logical){ .ds = p->ds, .lvt = p->lvt };
+	return SPMU_OK;
+}
+
+void pmu_threads_destroy(struct spmu *p)
+{
+	free(p->logical);
+}
+
+unsigned pmu_on(struct spmu *p, unsigned thread)
+{
+	unsigned was = p->on;
+	if (thread == was || thread >= p->threads)
+		return was;
+	p->logical[was] = (struct pmu_logical){ .ds = p->ds, .lvt = p->lvt };
+	p->ds = p->logical[thread].ds;
+	p->lvt = p->logical[thread].lvt;
+	p->on = thread;
+	return was;
+}
+
+uint32_t *pmu_lvt(struct spmu *p, unsigned thread)
+{
+	return thread == p->on || thread >= p->threads ? &p->lvt : &p->logical[thread].lvt;
+}
+
+void pmu_drop_masked(struct spmu *p)
+{
+	for (unsigned set = p->pmi_to; set; set &= set - 1) {
+		unsigned thread = (unsigned)__builtin_ctz(set);
+		if (*pmu_lvt(p, thread) & PMU_LVT_MASKED)
+			p->pmi_to &= (uint8_t)~(1u << thread);
+	}
+	p->pending = p->pmi_to != 0;
+}
+
+size_t pmu_threads_bytes(const struct spmu *p)
+{
+	return (p->threads - 1) * sizeof *p->logical;
+}
+
+void pmu_threads_save(const struct spmu *p, void *out)
+{
+	if (p->threads > 1)
+		memcpy(out, p->logical + 1, pmu_threads_bytes(p));
+}
+
+void pmu_threads_put(struct spmu *p, const void *in)
+{
+	if (p->threads > 1)
+		memcpy(p->logical + 1, in, pmu_threads_bytes(p));
+	for (unsigned i = 1; i < p->threads; i++)
+		p->logical[i].lvt &= UINT32_C(0x7ff) | PMU_LVT_MASKED;
+}
+
+int pmu_threads_restored(struct spmu *p)
+{
+	int error = SPMU_OK;
+	for (unsigned i = p->threads; i-- > 0 && !error;) {	/* thread 0 executes at the end */
+		pmu_on(p, i);
+		error = pmu_ds_restored(p);
+	}
+	pmu_on(p, 0);
+	return error;
+}
+
+int spmu_execute_on(struct spmu *p, uint8_t hw_thread)
+{
+	unsigned thread = (unsigned)(hw_thread ^ p->host.hw_thread);
+	if (thread && thread >= p->threads)
+		return SPMU_EINPUT;
+	pmu_on(p, thread);
+	return SPMU_OK;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Hardware threads that share their core's PMUs (--smt on NetBurst).
+ *
+ * A copy of the PMU is one set of 18 counters and 45 ESCRs for all threads of a core.  A thread that starts there
+ * programs the counters of its own places (driver.h), a PMI goes to the thread that the CCCR names, and each thread
+ * has a DS area.  As in Linux, a counter counts for one thread: T0's events are qualified by T0_USR, T1's by T1_USR.
+ * What a thread counts stops with it; the registers of the others stay as they are.
+ */
+#include "session/session_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct shared_core *cores_find(struct session *s, const struct run_thread *run, struct err *err)
+{
+	for (size_t i = 0; i < s->cores; i++)
+		if (s->core[i]->process == run->process && s->core[i]->core == run->core)
+			return s->core[i];
+	struct shared_core *c = calloc(1, sizeof *c);
+	if (s->cores == s->core_room) {
+		size_t room = s->core_room ? 2 * s->core_room : 8;
+		struct shared_core **grown = realloc(s->core, room * sizeof *grown);
+		s->core = grown ? grown : s->core;
+		s->core_room = grown ? room : s->core_room;
+	}
+	if (c) {
+		c->pmu = calloc(s->pmus, sizeof *c->pmu);
+		c->attached = calloc(s->pmus, sizeof *c->attached);
+	}
+	if (!c || !c->pmu || !c->attached || s->cores == s->core_room) {
+		if (c) {
+			free(c->pmu);
+			free(c->attached);
+		}
+		free(c);
+		err_set(err, ERR_NOMEM, "out of memory for the PMUs of a core");
+		return NULL;
+	}
+	c->s = s;
+	c->process = run->process;
+	c->core = run->core;
+	s->core[s->cores++] = c;
+	return c;
+}
+
+void cores_free(struct session *s, struct shared_core *c)
+{
+	size_t i = 0;
+	while (i < s->cores && s->core[i] != c)
+		i++;
+	if (i < s->cores)
+		s->core[i] = s->core[--s->cores];
+	for (unsigned k = 0; k < s->pmus; k++)
+		spmu_destroy(c->pmu[k]);
+	free(c->pmu);
+	free(c->attached);
+	free(c);
+}
+
+void cores_execute(const struct thread *t, unsigned pmu)
+{
+	if (t->core)
+		spmu_execute_on(t->pmu[pmu], (uint8_t)t->hw_thread);
+}
+
+int cores_join(struct session *s, struct thread *t, struct err *err)
+{
+	struct shared_core *c = t->core;
+	int rc = 0;
+	if (t->hw_thread >= DRIVER_THREADS || t->hw_thread >= s->o.siblings)
+		return err_set(err, ERR_UNSUPPORTED, "a PMU is shared by at most %u hardware threads", DRIVER_THREADS);
+	t->job = calloc(s->items, sizeof *t->job);
+	c->seat[t->hw_thread] = t;
+	c->members++;
+	if (!t->job)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	memcpy(t->job, s->job, s->items * sizeof *t->job);
+	for (size_t i = 0; i < s->items; i++)
+		driver_sit(t->job + i, t->hw_thread);
+	for (unsigned k = 0; !rc && k < s->pmus; k++) {
+		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
+		if (sampling_precise(s, k)) {
+			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
+			if (rc)
+				break;
+			precise_move(t->attached[k].own, t->hw_thread);
+			t->attached[k].precise = t->attached[k].own;
+		}
+		if (!c->pmu[k]) {
+			c->attached[k] = (struct attached){ .core = c, .pmu = k };
+			rc = sampling_pmu(s, &c->pmu[k], c->attached + k, t->word_bytes, 0, err);
+		}
+		t->pmu[k] = c->pmu[k];
+		if (!rc) {
+			cores_execute(t, k);
+			spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI);
+		}
+	}
+	return rc;
+}
+
+void cores_leave(struct session *s, struct thread *t)
+{
+	struct shared_core *c = t->core;
+	for (unsigned k = 0; t->pmu && k < s->pmus && t->pmu[k]; k++) {
+		cores_execute(t, k);
+		for (size_t i = 0; i < s->items; i++)
+			if (t->job[i].pmu == k)
+				s->driver->halt(t->pmu[k], t->job + i);
+		spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI | LVT_MASKED);
+	}
+	c->seat[t->hw_thread] = NULL;
+	if (!--c->members)
+		cores_free(s, c);
+}
+
+void cores_deliver(struct session *s, const struct thread *t)
+{
+	for (unsigned k = 0; k < DRIVER_THREADS; k++) {
+		struct thread *other = t->core->seat[k];
+		if (!other || other == t || !other->pendings)
+			continue;
+		for (size_t i = 0; i < other->pendings; i++)	/* an index in a batch of t's */
+			other->pending[i].record = 0;
+		sampling_deliver(s, other, &(struct spmu_batch){ .count = 0 });
+	}
+}

@@ -68,6 +68,10 @@ $P/client-cxx: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	g++ -x c++ $(CLIENT_FLAGS) -o $@ $<
 
+programs: $P/every_event $P/every_event32
+$P/every_event $P/every_event32: tests/programs/every_event.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -Wall -Wextra -static -pthread $(if $(filter %32,$@),-m32 -msse2) -o $@ $<
 programs: $P/kinds
 $P/kinds: tests/programs/kinds.S
 	@mkdir -p $(@D)

@@ -244,14 +244,17 @@ void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4]);
  * DS-CPL, PDCM), 07H (architectural LBRs), 0AH, 1CH (depths and filters of the LBRs). */
 void spmu_cpuid_bits(const struct spmu *p, uint32_t leaf, uint32_t regs[4]);
 /* Save and restore the whole PMU, so that its counts can belong to a task or a virtual machine: registers,
- * counters, LBR stack, DS registers, LVT entry, CR4.PCE.  The block has spmu_state_bytes() bytes and is opaque.
- * It can be restored, in this process or another, into a PMU of the same model and the same spmu_host.siblings,
- * by the same version of this library; spmu_restore refuses any other block, and a damaged one, with
- * SPMU_EINPUT, and changes nothing then.  A PMI that was requested but not yet taken stays with the PMU.  If
- * memory runs out, spmu_restore returns SPMU_ENOMEM, and spmu_save writes a block that spmu_restore refuses. */
+ * counters, LBR stack, DS registers, LVT entry, CR4.PCE.  The block has spmu_state_bytes() bytes and is opaque; it
+ * holds a version, its length, a checksum and the model's identity.  It can be restored, in this process or another,
+ * into a PMU of the same model and the same spmu_host.siblings, by the same version of this library; spmu_restore
+ * refuses any other block, and a damaged one (every change within eight bytes is found), with SPMU_EINPUT, and changes
+ * nothing then.  A PMI that was requested but not yet taken stays with the PMU.  If memory runs out, spmu_restore
+ * returns SPMU_ENOMEM, and spmu_save writes a block that spmu_restore refuses. */
 size_t spmu_state_bytes(const struct spmu *p);
 void spmu_save(struct spmu *p, void *out);
 int  spmu_restore(struct spmu *p, const void *in);
+/* The same for a block of this many bytes, as read from a file; SPMU_EINPUT also if it is too short or too long. */
+int  spmu_restore_bytes(struct spmu *p, const void *in, size_t bytes);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);

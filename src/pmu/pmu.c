@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Parts that all families have in common: creation, dispatch to the family's registers, save and restore,
- * CR4.PCE, and the performance entry of the local APIC's vector table (LVT).
+ * Parts that all families have in common: creation, dispatch to the family's registers, CR4.PCE, and the
+ * performance entry of the local APIC's vector table (LVT).
  *
  * Source: SDM vol. 3A, chapter "Advanced Programmable Interrupt Controller (APIC)", section "Local Vector
  * Table"; vol. 3B, chapter "Performance Monitoring", "Generating an Interrupt on Overflow".
@@ -12,8 +12,6 @@
 #include "pmu_internal.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define LVT_WRITABLE (UINT32_C(0xff) | UINT32_C(7) << 8 | PMU_LVT_MASKED)
 
 int spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu_host *host)
 {
@@ -97,116 +95,6 @@ void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
 	p->pending = p->pmi_to != 0;
 }
 
-/* ---- save and restore --------------------------------------------------------------------------------------- */
-
-struct saved_counter { uint64_t value, remainder, armed_from; uint8_t armed, previous; };
-struct saved {
-	char magic[8];
-	uint32_t bytes, family, counters, lvt;
-	uint32_t cpuid[4];
-	uint8_t cr4_pce, siblings, on;
-	union pmu_registers registers;
-	struct pmu_ds_state ds;
-	struct pmu_pushout_state pushout;
-	struct saved_counter counter[PMU_MAX_COUNTERS];
-};
-static const char saved_magic[8] = "SPMUsav2";
-
-size_t spmu_state_bytes(const struct spmu *p)
-{
-	return sizeof(struct saved) + pmu_threads_bytes(p);
-}
-
-void spmu_save(struct spmu *p, void *out)
-{
-	struct saved *s = calloc(1, spmu_state_bytes(p));
-	memset(out, 0, spmu_state_bytes(p));	/* spmu_restore refuses this, in case memory runs out now */
-	if (!s)
-		return;
-	pmu_settle(p);
-	unsigned was = pmu_on(p, 0);
-	memcpy(s->magic, saved_magic, sizeof s->magic);
-	s->bytes = (uint32_t)spmu_state_bytes(p);
-	s->on = (uint8_t)was;
-	pmu_threads_save(p, s + 1);
-	s->family = p->model->family->public;
-	s->counters = p->model->counters;
-	memcpy(s->cpuid, p->model->cpuid, sizeof s->cpuid);
-	s->lvt = p->lvt;
-	s->cr4_pce = p->cr4_pce;
-	s->siblings = p->host.siblings;
-	s->registers = p->registers;
-	s->ds = p->ds;
-	pmu_pushout_save(p, &s->pushout);
-	for (unsigned i = 0; i < p->model->counters; i++) {
-		const struct pmu_counter *c = &p->counter[i];
-		s->counter[i] = (struct saved_counter){ c->value, c->remainder, c->armed_from, c->armed, c->previous };
-	}
-	memcpy(out, s, spmu_state_bytes(p));
-	free(s);
-	pmu_on(p, was);
-}
-
-/* The part of a restore that may have to be undone. */
-static void put_state(struct spmu *p, const struct saved *s)
-{
-	pmu_on(p, 0);
-	p->registers = s->registers;
-	p->ds = s->ds;
-	pmu_threads_put(p, s + 1);
-	p->lvt = s->lvt & LVT_WRITABLE;
-	p->cr4_pce = s->cr4_pce & 1;
-}
-
-int spmu_restore(struct spmu *p, const void *in)
-{
-	const struct pmu_family *f = p->model->family;
-	struct saved *s = malloc(spmu_state_bytes(p)), *old = malloc(spmu_state_bytes(p));
-	const unsigned was = p->on;
-	int error = s && old ? SPMU_OK : SPMU_ENOMEM;
-	if (!error) {
-		memcpy(s, in, sizeof *s);
-		if (memcmp(s->magic, saved_magic, sizeof s->magic) || s->bytes != spmu_state_bytes(p) ||
-			s->family != f->public ||
-			s->counters != p->model->counters || s->siblings != p->host.siblings ||
-			s->ds.lbr.style != p->ds.lbr.style || memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid))
-			error = SPMU_EINPUT;
-		else if (!pmu_pushout_valid(p, &s->pushout))
-			error = SPMU_EINPUT;
-	}
-	if (!error) {
-		memcpy(s + 1, (const char *)in + sizeof *s, pmu_threads_bytes(p));
-		spmu_save(p, old);
-		put_state(p, s);
-		error = f->restored(p);
-		if (!error)
-			error = pmu_threads_restored(p);
-		if (!error)
-			error = pmu_pushout_restore(p, &s->pushout);
-		if (!error)
-			error = pmu_plan(p);
-		if (error) {
-			put_state(p, old);
-			f->restored(p);
-			pmu_threads_restored(p);
-			pmu_pushout_restore(p, &old->pushout);
-			pmu_plan(p);	/* cannot fail: this plan's memory is still there */
-		}
-	}
-	for (unsigned i = 0; !error && i < p->model->counters; i++) {
-		struct pmu_counter *c = &p->counter[i];
-		pmu_write_counter(p, i, s->counter[i].value);
-		c->remainder = c->expr && c->expr->terms ? s->counter[i].remainder % c->expr->term[0].den : 0;
-		c->armed_from = s->counter[i].armed_from;
-		c->armed = s->counter[i].armed & 1;
-		c->previous = s->counter[i].previous & 1;
-	}
-	pmu_on(p, error ? was : s->on);
-	free(s);
-	free(old);
-	return error;
-}
-
 /* ---- dispatch ----------------------------------------------------------------------------------------------- */
 
 int spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
@@ -256,7 +144,7 @@ int spmu_apic_write(struct spmu *p, uint32_t offset, uint32_t value)
 {
 	if (offset != SPMU_APIC_LVT_PC || !p->model->family->lvt)
 		return SPMU_ENOMSR;
-	p->lvt = value & LVT_WRITABLE;	/* reserved and read-only bits are ignored in the memory-mapped APIC */
+	p->lvt = value & PMU_LVT_WRITABLE;	/* reserved and read-only bits are ignored in the memory-mapped APIC */
 	return SPMU_OK;
 }
 

@@ -4,6 +4,7 @@
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
  *   pmu_threads.c  registers that each hardware thread has for itself, where threads share a PMU
+ *   pmu_save.c   save and restore
  *   families/regs_*.c  a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what each counter is set up to count
  *   families/regs_pushout.c  the pushout counters, which every family may have: pushout_meter.h measures, slot_tag.h
  *                selects the slots
@@ -22,6 +23,7 @@
 #define PMU_NEVER UINT64_MAX
 #define PMU_CYCLE_LAST (UINT64_MAX / 4)	/* no cycle beyond this: sums of two do not wrap */
 #define PMU_LVT_MASKED (UINT32_C(1) << 16)
+#define PMU_LVT_WRITABLE (UINT32_C(0xff) | UINT32_C(7) << 8 | PMU_LVT_MASKED)
 
 enum {
 	PMU_MAX_GP = 16, PMU_MAX_FIXED = 8, PMU_MAX_COUNTERS = PMU_MAX_GP + PMU_MAX_FIXED,
@@ -98,6 +100,7 @@ struct spmu_model {
 	size_t sources;
 	const struct pmu_row *fixed_row[PMU_MAX_FIXED];
 	struct pmu_expr metric[PMU_METRICS];	/* no terms: not given */
+	uint64_t identity;		/* pmu_model_identity */
 	char *text;			/* the file; names and help point into it */
 };
 
@@ -236,12 +239,9 @@ struct pmu_family {
 };
 extern const struct pmu_family pmu_arch, pmu_p5, pmu_p6, pmu_netburst;
 
-struct pmu_p5_state { uint64_t cesr; const struct pmu_row *row[2]; };
-struct pmu_p6_state { uint64_t evtsel[2], debugctl; const struct pmu_row *row[2]; };
-struct pmu_arch_state {
-	uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl;
-	const struct pmu_row *row[PMU_MAX_GP];
-};
+struct pmu_p5_state { uint64_t cesr; };
+struct pmu_p6_state { uint64_t evtsel[2], debugctl; };
+struct pmu_arch_state { uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl; };
 
 enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
 struct pmu_netburst_state {
@@ -287,6 +287,8 @@ struct spmu {
 		struct pmu_p5_state p5;
 		struct pmu_netburst_state netburst;
 	};
+	/* From the registers: the row that general-purpose counter n is set up for; NULL: none.  (P5, P6, arch) */
+	const struct pmu_row *row[PMU_MAX_GP];
 	struct pmu_ds_state ds;		/* DS area, PEBS, BTS, LBR */
 	/* Threads that share this PMU (pmu_threads.c); 1: it belongs to one.  Thread `on` executes: lvt and ds are
 	 * its own, those of the others are in `logical` (NULL: there are none).  watching: set of threads whose
@@ -371,6 +373,10 @@ void pmu_plan_release(struct spmu *p);
 /* Writes the register *reg and makes the plan again.  Overflow bits of *reg that counting up to now sets
  * survive the write.  SPMU_ENOMEM: nothing has changed. */
 int  pmu_change(struct spmu *p, uint64_t *reg, uint64_t value);
+/* The model's identity for saved states: a hash of its shape and of its events' names and codes. */
+uint64_t pmu_model_identity(const struct spmu_model *m);
+/* pmu_save.c.  Makes a changed block pass as undamaged, so that tests reach the checks behind the checksum. */
+void pmu_save_seal(const struct spmu *p, void *block);
 /* Call it before registers change: counts everything known so far with the old registers. */
 void pmu_settle(struct spmu *p);
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);

@@ -482,11 +482,13 @@ int spmu_model_load(struct spmu_model **out, const char *path, char *text, size_
 		error = m->row && m->source ? parse(m, path, text, text_bytes)
 			: pmu_text_problem(text, text_bytes, SPMU_ENOMEM, "out of memory");
 	}
-	if (error)
+	if (error) {
 		spmu_model_free(m);
-	else
-		*out = m;
-	return error;
+		return error;
+	}
+	m->identity = pmu_model_identity(m);
+	*out = m;
+	return SPMU_OK;
 }
 
 void spmu_model_free(struct spmu_model *m)

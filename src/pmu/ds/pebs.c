@@ -139,7 +139,7 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i)
 {
-	const struct pmu_row *row = p->arch.row[i];
+	const struct pmu_row *row = p->row[i];
 	if ((is_latency(p, i) && pmu_pebs_extra(p, i) != EXTRA_LATENCY) ||
 		(is_precise_store(p, i) && pmu_pebs_extra(p, i) != EXTRA_STORE))
 		return NULL;

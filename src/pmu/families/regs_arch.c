@@ -125,17 +125,17 @@ static int write_evtsel(struct spmu *p, unsigned pmc, uint64_t value)
 	if (value & ~evtsel_bits(p->model, pmc))
 		return SPMU_GP;
 	uint64_t old = p->arch.evtsel[pmc];
-	const struct pmu_row *old_row = p->arch.row[pmc];
+	const struct pmu_row *old_row = p->row[pmc];
 	if (value == old)
 		return SPMU_OK;
 	if (!p->in_pmi || c->ring)
 		pmu_ring_settle(p, p->in_pmi ? p->now : pmu_ring_end(p));
 	p->arch.evtsel[pmc] = value;
-	p->arch.row[pmc] = find(p->model, value, pmc);
+	p->row[pmc] = find(p->model, value, pmc);
 	int error = pmu_plan(p);
 	if (error) {
 		p->arch.evtsel[pmc] = old;
-		p->arch.row[pmc] = old_row;
+		p->row[pmc] = old_row;
 		return error;
 	}
 	if ((old ^ value) & ~(SPMU_EVTSEL_INT | SPMU_EVTSEL_PC | SPMU_EVTSEL_EN)) {
@@ -412,7 +412,7 @@ static int arch_restored(struct spmu *p)
 		a->debugctl & ~(DEBUGCTL_FREEZE_PERFMON_ON_PMI | pmu_ds_debugctl_bits(p));
 	for (unsigned i = 0; i < PMU_MAX_GP; i++) {
 		bad |= a->evtsel[i] && (i >= gp_counters(p) || a->evtsel[i] & ~evtsel_bits(m, i));
-		a->row[i] = i < m->gp ? find(m, a->evtsel[i], i) : NULL;
+		p->row[i] = i < m->gp ? find(m, a->evtsel[i], i) : NULL;
 	}
 	return bad ? SPMU_EINPUT : SPMU_OK;
 }

@@ -48,7 +48,7 @@ static int p5_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		return SPMU_GP;
 	struct pmu_p5_state old = p->p5;
 	for (unsigned i = 0; i < 2; i++)
-		p->p5.row[i] = find(p->model, value >> 16 * i & 0x3f, i);
+		p->row[i] = find(p->model, value >> 16 * i & 0x3f, i);
 	int error = pmu_change(p, &p->p5.cesr, value);
 	if (error)
 		p->p5 = old;
@@ -84,11 +84,11 @@ static void p5_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 {
 	unsigned control = p->p5.cesr >> (16 * i + 6) & 7;
 	c->mask = (UINT64_C(1) << 40) - 1;
-	if (!p->p5.row[i])
+	if (!p->row[i])
 		return;
-	c->expr = &p->p5.row[i]->expr;
+	c->expr = &p->row[i]->expr;
 	c->who = (control & 2 ? WHO_USER : 0) | (control & 1 ? WHO_KERNEL : 0);
-	c->edge = !(control & 4) && p->p5.row[i]->public.flags & SPMU_EVENT_DURATION;
+	c->edge = !(control & 4) && p->row[i]->public.flags & SPMU_EVENT_DURATION;
 	c->cmask = control & 4 || c->edge;
 	c->programmed = c->counts = true;
 }
@@ -107,7 +107,7 @@ static bool p5_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, const 
 static int p5_restored(struct spmu *p)
 {
 	for (unsigned i = 0; i < 2; i++)
-		p->p5.row[i] = find(p->model, p->p5.cesr >> 16 * i & 0x3f, i);
+		p->row[i] = find(p->model, p->p5.cesr >> 16 * i & 0x3f, i);
 	return p->p5.cesr & ~CESR_BITS ? SPMU_EINPUT : SPMU_OK;
 }
 

@@ -37,11 +37,11 @@ static int write_evtsel(struct spmu *p, unsigned pmc, uint64_t value)
 	if (value & ~(pmc ? EVTSEL_BITS & ~SPMU_EVTSEL_EN : EVTSEL_BITS))
 		return SPMU_GP;
 	uint64_t old = p->p6.evtsel[pmc];
-	const struct pmu_row *old_row = p->p6.row[pmc];
-	p->p6.row[pmc] = find(p->model, value, pmc);
+	const struct pmu_row *old_row = p->row[pmc];
+	p->row[pmc] = find(p->model, value, pmc);
 	int error = pmu_change(p, &p->p6.evtsel[pmc], value);
 	if (error)
-		p->p6.row[pmc] = old_row;
+		p->row[pmc] = old_row;
 	else if ((old ^ value) & ~(SPMU_EVTSEL_INT | SPMU_EVTSEL_PC | SPMU_EVTSEL_EN))
 		p->counter[pmc].previous = false;
 	return error;
@@ -89,7 +89,7 @@ static int p6_rdpmc(const struct spmu *p, uint32_t rdpmc_idx, uint64_t *value)
 static void p6_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 {
 	uint64_t v = p->p6.evtsel[i];
-	c->expr = p->p6.row[i] ? &p->p6.row[i]->expr : NULL;
+	c->expr = p->row[i] ? &p->row[i]->expr : NULL;
 	c->mask = (UINT64_C(1) << 40) - 1;
 	c->who = (v & SPMU_EVTSEL_USR ? WHO_USER : 0) | (v & SPMU_EVTSEL_OS ? WHO_KERNEL : 0);
 	c->cmask = (uint8_t)(v >> 24);
@@ -119,7 +119,7 @@ static int p6_restored(struct spmu *p)
 		uint64_t v = p->p6.evtsel[i];
 		if (v & ~(i ? EVTSEL_BITS & ~SPMU_EVTSEL_EN : EVTSEL_BITS))
 			return SPMU_EINPUT;
-		p->p6.row[i] = find(p->model, v, i);
+		p->row[i] = find(p->model, v, i);
 	}
 	return p->p6.debugctl & ~pmu_ds_debugctl_bits(p) ? SPMU_EINPUT : SPMU_OK;
 }

@@ -355,6 +355,7 @@ static void test_a_saved_state_goes_on_in_another_pmu(void **state)
 	uint64_t before = fixture_read(q, MSR_RAT_ESCR0);
 	for (size_t byte = 0; byte < spmu_state_bytes(p); byte++) {
 		((uint8_t *)block)[byte] ^= 0x80;
+		pmu_save_seal(p, block);
 		struct spmu *r = netburst_pmu(model, NULL);
 		if (spmu_restore(r, block) != SPMU_OK)
 			assert_int_equal(fixture_read(r, MSR_RAT_ESCR0), 0);

@@ -245,6 +245,7 @@ static void test_a_saved_pmu_comes_back(void **state)
 		/* a changed block is either refused or a possible state */
 		for (size_t i = 0; i < spmu_state_bytes(p); i += 61) {
 			a[i] ^= 0x55;
+			pmu_save_seal(p, a);
 			int error = spmu_restore(p, a);
 			assert_true(error == SPMU_OK || error == SPMU_EINPUT);
 			a[i] ^= 0x55;

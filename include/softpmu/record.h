@@ -21,6 +21,11 @@ enum spmu_did {			/* bit numbers of spmu_record.did */
 #include "signals.def"
 	SPMU_DID_COUNT
 };
+enum spmu_attribute {		/* bit numbers of spmu_record.is of a signal */
+#define ATTRIBUTE(name, text) SPMU_ATTR_##name,
+#include "signals.def"
+	SPMU_ATTR_COUNT
+};
 enum spmu_signal {		/* spmu_record.signal */
 #define SIGNAL(name, kind, text) SPMU_SIG_##name,
 #include "signals.def"
@@ -30,6 +35,7 @@ enum spmu_signal_kind { SPMU_POINT, SPMU_INTERVAL, SPMU_OCCUPANCY };
 
 #define SPMU_IS(name)  (UINT64_C(1) << SPMU_IS_##name)
 #define SPMU_DID(name) (UINT64_C(1) << SPMU_DID_##name)
+#define SPMU_ATTR(name) (UINT64_C(1) << SPMU_ATTR_##name)
 /* A macro-fused branch: `ip` is the address of the instruction it is fused with, and bits 63:60 of `is` are that
  * instruction's length in bytes.  SPMU_BRANCH_IP gives the branch's own address. */
 #define SPMU_IS_FUSED_SHIFT 60
@@ -60,7 +66,7 @@ struct spmu_record {
 		uint32_t signal;/* signal: enum spmu_signal */
 	};
 	uint64_t ip;		/* linear address of its instruction; 0 for a signal that belongs to none */
-	uint64_t is;		/* uop: set of enum spmu_is */
+	uint64_t is;		/* uop: set of enum spmu_is; signal: set of enum spmu_attribute but THREAD* */
 	uint64_t did;		/* uop: set of enum spmu_did; signal: its `count` (signals.def) */
 	/* Load and store uops: linear data address.  Branch uops: where the branch went; squashed ones: where
 	 * fetch went.  Signals of an access: its address.  FEATURE_WRITE: the value.  Else 0. */

@@ -401,7 +401,7 @@ struct machine {
 };
 
 /* Runs of emit_grow */
-enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB };
+enum { RUN_BUBBLE, RUN_ROB, RUN_RS, RUN_LB, RUN_SB, RUN_BUILD };
 
 /* A mispredicted branch resolves at `resolve`, or a clear happens then: fetch is redirected. */
 void core_redirect(struct core *c, uint64_t resolve);

@@ -615,6 +615,38 @@ static uint64_t fp_width(const struct build *c, const ZydisDecodedInstruction *z
 	}
 }
 
+static bool is_vector(uint8_t reg)
+{
+	return reg >= REG_VEC && reg < REG_FLAGS;
+}
+
+/* Does the uop load or store a vector, MMX or x87 register, or copy one? */
+static bool moves_vector(const struct build *c, const struct uop *u)
+{
+	bool vector = false;
+	switch (u->kind) {
+	case UOP_LOAD:
+		for (unsigned i = 0; i < c->o.n_dst; i++)
+			vector |= is_vector(c->o.dst[i]);
+		return vector || u->is & SPMU_IS(X87);
+	case UOP_STORE_DATA:
+		for (unsigned i = 0; i < sizeof u->src; i++)
+			vector |= is_vector(u->src[i]);
+		return vector || u->is & SPMU_IS(X87);
+	case UOP_COMPUTE:
+		break;
+	default:
+		return false;
+	}
+	switch (c->cls) {
+	case CLASS_fld: case CLASS_fst: case CLASS_fxch: case CLASS_vmov: case CLASS_vec_copy: case CLASS_mov_scalar:
+	case CLASS_mov_half: case CLASS_mov_gpr_vec: case CLASS_mov_vec_gpr: case CLASS_mov_mmx_vec: case CLASS_movdup:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Sets counts, begin and end marks and issue slots, after all uops of the instruction were emitted. */
 static void finish(struct build *c, bool microcode)
 {
@@ -650,6 +682,10 @@ static void finish(struct build *c, bool microcode)
 			u->is |= SPMU_IS(SUBSTITUTE);
 		if (c->o.width == WIDTH_256)
 			u->is |= SPMU_IS(VECTOR_256);
+		if (c->o.width == WIDTH_64 && u->is & SPMU_IS(INT_VECTOR))
+			u->is |= SPMU_IS(VECTOR_64);
+		if (moves_vector(c, u))
+			u->is |= SPMU_IS(VECTOR_MOVE);
 	}
 	b->uop[c->first].flags |= UOP_BEGIN;
 	b->uop[c->first].is |= SPMU_IS(INST_BEGIN);

@@ -23,6 +23,7 @@ int spmu_create(struct spmu **out, const struct spmu_model *m, const struct spmu
 		p->host = *host;
 	p->lvt = PMU_LVT_MASKED;
 	p->late = PMU_NEVER;
+	p->ends = PMU_NEVER;
 	m->family->reset(p);
 	int error = pmu_threads_create(p);
 	if (!error)

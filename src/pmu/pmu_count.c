@@ -144,6 +144,16 @@ __attribute__((always_inline)) static inline bool tally_match(const struct spmu 
 		!(s->untagged & tag);
 }
 
+/* Adds a signal's record to the sources that look at its attributes.  value: what it adds, by enum pmu_form. */
+static void tally_qualified(struct spmu *p, const struct spmu_record *r, uint64_t *tally, const uint64_t *value)
+{
+	for (unsigned i = 0; i < p->qualifieds; i++) {
+		const struct pmu_tally_signal *q = &p->qualified[i];
+		if (q->signal == r->signal && pmu_attributes_match(q->im, q->iw, q->ai, r))
+			tally[q->slot] += value[q->form];
+	}
+}
+
 /* Tallies a signal record, for the whole batch.  collecting: INTERVALs have not become pieces yet. */
 static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r, bool collecting)
 {
@@ -162,6 +172,11 @@ static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struc
 		tally[slot[FORM_ENDS]]++;
 	if (slot[FORM_PENDING] >= 0)
 		tally[slot[FORM_PENDING]] += length;
+	if (__builtin_expect(pmu_in_set(p->qualified_signals, r->signal), 0)) {
+		const uint64_t value[PMU_FORMS] = { [FORM_BEGINS] = 1, [FORM_ENDS] = 1, [FORM_PENDING] = length,
+			[FORM_VALUE] = pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length : count };
+		tally_qualified(p, r, tally, value);
+	}
 }
 
 /* Length of the part of [begin, end) that lies in [from, to). */
@@ -339,6 +354,13 @@ static void tally_segment(struct spmu *p, const struct spmu_batch *b, const stru
 			tally[slot[FORM_ENDS]] += ends;
 		if (slot[FORM_PENDING] >= 0)
 			tally[slot[FORM_PENDING]] += length;
+		if (pmu_in_set(p->qualified_signals, r->signal)) {
+			const uint64_t value[PMU_FORMS] = { [FORM_BEGINS] = begins, [FORM_ENDS] = ends,
+				[FORM_PENDING] = length,
+				[FORM_VALUE] = pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length
+					: begins ? count : 0 };
+			tally_qualified(p, r, tally, value);
+		}
 	}
 	tally_pieces(p, g->cycle0, g->cycle1);
 }
@@ -867,6 +889,34 @@ static void consume_pieces(struct spmu *p, const struct spmu_batch *b)
 	}
 }
 
+/* The cycle at which the clock of a stream that ends with this batch stands still; PMU_NEVER: the batch has no CYCLES
+ * that would say it.  The last uops may retire in that cycle, behind the last interval of CYCLES. */
+static uint64_t last_clock(const struct spmu_batch *b)
+{
+	uint64_t end = PMU_NEVER;
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		const uint64_t cycle = b->base_cycle + r->end;
+		if (r->kind != SPMU_REC_UOP && r->signal == SPMU_SIG_CYCLES && (end == PMU_NEVER || cycle > end))
+			end = cycle;
+	}
+	return end != PMU_NEVER && b->watermark > end && b->watermark <= PMU_CYCLE_LAST ? b->watermark : end;
+}
+
+/* A stream that had ended goes on: clocks ticked meanwhile. */
+static void stream_resumes(struct spmu *p)
+{
+	for (unsigned i = 0; i < p->model->counters; i++) {
+		struct pmu_counter *c = &p->counter[i];
+		const uint64_t n = c->withheld;
+		c->withheld = 0;
+		if (!n || c->mode != MODE_RING || !pmu_add(p, i, n) || !c->acts)
+			continue;
+		p->late = p->late == PMU_NEVER ? p->ends : p->late;
+		p->late_due |= 1u << i;
+	}
+}
+
 void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 {
 	if (p->in_pmi || b->base_cycle > PMU_CYCLE_LAST)
@@ -883,6 +933,9 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	}
 	p->pieces = 0;
 	p->batches++;
+	if (p->ends != PMU_NEVER)
+		stream_resumes(p);
+	p->ends = b->is_last ? last_clock(b) : PMU_NEVER;
 	if (!p->others && b->hw_threads & ~(UINT64_C(1) << (p->host.hw_thread & 63)))
 		cover_others(p);
 	if (p->tagging && p->model->family->tag)

@@ -4,7 +4,8 @@
  *   expr   := term { '+' term }
  *   term   := [ INT [ '/' INT ] '*' ] ( source | 'slots' | 'tsc' | 'cycles(' cond { '&' cond } ')' )
  *   source := 'uop(' clause { '&' clause } ')' [ '@' stage [ ':' stage ] ]
- *           | ( 'sig' | 'begins' | 'ends' | 'pending' ) '(' NAME ')'
+ *           | ( 'sig' | 'begins' | 'ends' | 'pending' ) '(' NAME { '&' attr } ')'
+ *   attr   := NAME | '!' NAME | '(' NAME { '|' NAME } ')'
  *   clause := NAME | '!' NAME | '(' NAME { '|' NAME } ')' | 'port(' INT { ',' INT } ')'
  *           | [ '!' ] 'tag(' INT { ',' INT } ')'
  *   stage  := fetch | alloc | ready | dispatch | complete | retire | squash
@@ -22,6 +23,8 @@
  * NAME              a STATIC or DYNAMIC of signals.def.  At most one (A|B) group and one port() in a predicate.
  * sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at least one is true.
  *                   OCCUPANCY: its count, in every cycle.
+ * sig(NAME & ...)   only the records whose bits meet every clause: ATTRIBUTEs of signals.def.  Overlapping INTERVALs
+ *                   are merged whatever their attributes, so of those only begins, ends and pending take clauses.
  * begins, ends      one for each record of an INTERVAL or OCCUPANCY, at its first cycle or after its last.
  * pending(NAME)     in every cycle, how many records of an INTERVAL are under way (overlaps add up).
  * cycles(...)       1 in each unhalted cycle in which every condition holds; a condition compares the sum of its
@@ -40,6 +43,9 @@ static const struct { const char *name; } is_names[] = {
 #include "softpmu/signals.def"
 }, did_names[] = {
 #define DYNAMIC(name, text) { #name },
+#include "softpmu/signals.def"
+}, attribute_names[] = {
+#define ATTRIBUTE(name, text) { #name },
 #include "softpmu/signals.def"
 }, signal_names[] = {
 #define SIGNAL(name, kind, text) { #name },
@@ -190,6 +196,39 @@ static bool clause(struct parser *p, struct pmu_source *s)
 	return true;
 }
 
+static bool attribute_name(struct parser *p, uint64_t *set)
+{
+	const char *s;
+	size_t n = word(p, &s);
+	int i = lookup(attribute_names, sizeof attribute_names / sizeof *attribute_names, s, n);
+	if (i < 0)
+		return fail(p, SPMU_EINPUT, "count expression: signals.def has no ATTRIBUTE", n ? s : "?", n ? n : 1);
+	*set |= UINT64_C(1) << i;
+	return true;
+}
+
+static bool attribute(struct parser *p, struct pmu_source *s)
+{
+	uint64_t set = 0;
+	if (accept(p, "(")) {
+		if (s->any_is)
+			return fail(p, SPMU_EINPUT, "count expression: only one (A|B) group a signal", "", 0);
+		do {
+			if (!attribute_name(p, &s->any_is))
+				return false;
+		} while (accept(p, "|"));
+		return expect(p, ")");
+	}
+	bool want = !accept(p, "!");
+	if (!attribute_name(p, &set))
+		return false;
+	if (s->is_mask & set)
+		return fail(p, SPMU_EINPUT, "count expression: an attribute is named twice", "", 0);
+	s->is_mask |= set;
+	s->is_want |= want ? set : 0;
+	return true;
+}
+
 static bool intern(struct parser *p, const struct pmu_source *s, uint16_t *index)
 {
 	struct spmu_model *m = p->m;
@@ -239,6 +278,12 @@ static bool source(struct parser *p, uint16_t *index)
 		    (s.form == FORM_PENDING && pmu_signal_kind(s.signal) == SPMU_OCCUPANCY)))
 			return fail(p, SPMU_EINPUT,
 				"count expression: begins, ends and pending are for intervals, not for", w, n);
+		while (accept(p, "&"))
+			if (!attribute(p, &s))
+				return false;
+		if (pmu_qualified(&s) && s.form == FORM_VALUE && pmu_signal_kind(s.signal) == SPMU_INTERVAL)
+			return fail(p, SPMU_EINPUT, "count expression: sig() of an interval takes no attributes:", w,
+				n);
 		return expect(p, ")") && intern(p, &s, index);
 	}
 	s.form = FORM_VALUE;

@@ -46,7 +46,7 @@ enum pmu_stage { STAGE_FETCH, STAGE_ALLOC, STAGE_READY, STAGE_DISPATCH, STAGE_CO
 
 /* Something to count: uops that meet a predicate, at a stage; or a signal. */
 struct pmu_source {
-	uint64_t is_mask, is_want;	/* (is & is_mask) == is_want */
+	uint64_t is_mask, is_want;	/* (is & is_mask) == is_want; of a signal: attributes, as any_is */
 	uint64_t did_mask, did_want;
 	uint64_t any_is, any_did;	/* at least one of them, unless both are 0 */
 	uint16_t ports;			/* set of ports, 0: any */
@@ -148,6 +148,8 @@ struct pmu_counter {
 	uint64_t from;
 	uint64_t armed_from;		/* with armed: events before this cycle do not fire */
 	bool     armed;			/* overflowed; the next increment fires (PMI after the overflow, PEBS) */
+	/* Clocks behind the stream's end that it did not count; it does if the stream goes on after all. */
+	uint64_t withheld;
 	bool     previous;		/* the edge detector's condition in the last cycle */
 
 	/* Set by the plan. */
@@ -194,6 +196,8 @@ enum pmu_cover_of { COVER_OWN, COVER_OTHER, COVER_ANY, PMU_COVERS };
 /* A part of the current batch's intervals that nothing before it had covered. */
 struct pmu_piece { uint64_t begin, end; uint8_t signal, cover, kernel; };
 
+/* A signal source with attributes, and its tally slot. */
+struct pmu_tally_signal { uint64_t im, iw, ai; uint16_t slot; uint8_t signal, form; };
 struct pmu_tally_source { uint64_t im, iw, dm, dw, ai, ad; uint16_t ports, tagged, untagged; uint8_t stage, until; };
 enum { TALLY_ANY = PMU_CLASSES, PMU_TALLIES = PMU_CLASSES + 2 };	/* classes, then COVER_ANY's user and kernel */
 
@@ -311,6 +315,11 @@ struct spmu {
 	bool tally_instructions;
 	struct pmu_tally_source tally_source[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
 	int16_t signal_slot[SPMU_SIG_COUNT][PMU_FORMS];
+	/* The signal sources that look at attributes, which have no entry in signal_slot, and the set of their
+	 * signals. */
+	struct pmu_tally_signal qualified[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
+	unsigned qualifieds;
+	uint64_t qualified_signals[2];
 	bool merged[PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [slot]: the value of an INTERVAL, counted from pieces */
 	uint64_t tally[PMU_TALLIES][PMU_MAX_COUNTERS * PMU_MAX_TERMS];	/* [class][slot] */
 	bool tagging;			/* some source looks at tags */
@@ -337,6 +346,8 @@ struct spmu {
 	uint64_t late;			/* PMU_NEVER; or a counted cycle in which `late_due` should have been handled */
 	uint32_t late_due;		/* set of counters */
 	uint64_t floor;			/* last batch's watermark */
+	/* Where the stream ends: from this cycle on no clock ticks.  PMU_NEVER: it goes on, or does not say. */
+	uint64_t ends;
 	uint64_t now;			/* while a handler runs: the cycle from which its changes hold */
 	/* of the pending PMIs, by the thread that they interrupt */
 	uint64_t arrival[PMU_THREADS], overflow_cycle[PMU_THREADS];
@@ -523,6 +534,25 @@ __attribute__((always_inline)) static inline bool pmu_match(const struct pmu_sou
 		(!(s->any_is | s->any_did) || (r->is & s->any_is) | (r->did & s->any_did)) &&
 		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) &&
 		!(s->untagged & tag);
+}
+
+/* Does this signal source look at attributes? */
+static inline bool pmu_qualified(const struct pmu_source *s)
+{
+	return s->is_mask | s->any_is;
+}
+
+/* The attributes of a signal's record. */
+static inline uint64_t pmu_attributes(const struct spmu_record *r)
+{
+	return r->is | (r->hw_thread & 1 ? SPMU_ATTR(THREAD1) : SPMU_ATTR(THREAD0));
+}
+
+static inline bool pmu_attributes_match(uint64_t is_mask, uint64_t is_want, uint64_t any_is,
+	const struct spmu_record *r)
+{
+	const uint64_t is = pmu_attributes(r);
+	return (is & is_mask) == is_want && (!any_is || is & any_is);
 }
 
 static inline bool pmu_in_set(const uint64_t set[2], unsigned signal)

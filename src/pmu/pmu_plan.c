@@ -321,8 +321,16 @@ static void plan_tallies(struct spmu *p, const struct plan *q)
 	p->tallies = n + q->n_signals;
 	memset(p->merged, 0, sizeof p->merged);
 	memset(p->signal_slot, -1, sizeof p->signal_slot);
+	p->qualifieds = 0;
+	p->qualified_signals[0] = p->qualified_signals[1] = 0;
 	for (unsigned i = 0; i < q->n_signals; i++) {
 		const struct pmu_source *s = pmu_source_of(p, q->signals[i]);
+		if (pmu_qualified(s)) {
+			p->qualified[p->qualifieds++] = (struct pmu_tally_signal){ s->is_mask, s->is_want, s->any_is,
+				(uint16_t)(n + i), s->signal, s->form };
+			p->qualified_signals[s->signal >> 6] |= UINT64_C(1) << (s->signal & 63);
+			continue;
+		}
 		p->signal_slot[s->signal][s->form] = (int16_t)(n + i);
 		p->merged[n + i] = s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL;
 	}

@@ -202,7 +202,8 @@ void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, u
 		const struct spmu_record *r = &batch->records[i];
 		for (unsigned j = 0; r->kind != SPMU_REC_UOP && j < signals; j++) {
 			const struct pmu_source *s = pmu_source_of(p, g->channel[signal[j]].source);
-			if (s->signal == r->signal && g->channel[signal[j]].who >> pmu_class(p, r) & 1)
+			if (s->signal == r->signal && g->channel[signal[j]].who >> pmu_class(p, r) & 1 &&
+				pmu_attributes_match(s->is_mask, s->is_want, s->any_is, r))
 				feed_signal(g, signal[j], s, batch, r, since);
 		}
 	}
@@ -251,6 +252,7 @@ struct stretch {
 	uint64_t step;		/* added in each cycle; `parts`: in parts of 1 / den */
 	bool parts, zero;	/* zero: nothing is added, whatever the step */
 	bool running;
+	bool held;		/* the stream has ended: what it adds counts only if the stream goes on */
 };
 
 /* Whole units that n cycles of `step` parts give, with the remainder from before. */
@@ -352,12 +354,14 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 	p->steps++;
 	for (unsigned i = 0; i < p->ring_counters; i++)
 		stretch[i] = stretch_of(&p->counter[p->ring_counter[i]], now, &edges);
+	for (unsigned i = 0; p->ring.first >= p->ends && i < p->ring_counters; i++)
+		stretch[i].held = p->counter[p->ring_counter[i]].always && !stretch[i].running;
 	if (edges)
 		n = 1;
 	for (unsigned i = 0; i < p->ring_counters; i++) {
 		const struct pmu_counter *c = &p->counter[p->ring_counter[i]];
 		struct stretch *a = &stretch[i];
-		if (a->zero || !(a->step | a->parts))
+		if (a->zero || a->held || !(a->step | a->parts))
 			continue;
 		if (c->from > p->ring.first) {	/* a handler that ran later than this cycle wrote it */
 			a->zero = true;
@@ -382,7 +386,9 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 			c->remainder = (uint64_t)(parts % c->expr->term[0].den);
 			c->previous = last;
 		}
-		if (a->zero || !sum)
+		if (a->held && !a->zero)
+			c->withheld += sum;
+		if (a->zero || a->held || !sum)
 			continue;
 		bool fires = (c->armed && c->armed_from <= p->ring.first) | c->every, quiet = stop && pmu_quiet(p, c);
 		if ((pmu_add(p, k, sum) | fires) && c->acts && !quiet)
@@ -443,6 +449,8 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 		}
 		if (run > far)
 			run = far;	/* no entry comes before it; the ring moves up to it */
+		if (g->first < p->ends && run > p->ends)
+			run = p->ends;
 		uint64_t at = g->first & (g->cycles - 1);
 		if (entry) {
 			g->touched[at >> 6] &= ~(UINT64_C(1) << (at & 63));

@@ -539,6 +539,8 @@ static void from_mite(struct core *c, const struct insn *in, uint64_t window, bo
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
 	const bool straight = !elsewhere && fe->base_path == FE_MITE && window == fe->window + 1;
+	const bool again = fe->base_path != FE_MITE;
+	const uint64_t from = fe->cycle;
 	if (fe->base_path != FE_MITE) {
 		new_cycle(fe);
 		if (fe->base_path == FE_DSB) {
@@ -565,10 +567,12 @@ static void from_mite(struct core *c, const struct insn *in, uint64_t window, bo
 	fe->window = window;
 	fe->mask = 0;
 	decode(c, in);
-	if (UNLIKELY(c->old.trace != NULL))
+	if (UNLIKELY(c->old.trace != NULL)) {
 		netburst_build(c, in);
-	else
+		netburst_built(c, in, from, again);
+	} else {
 		dsb_fill(c, in, window);
+	}
 }
 
 /* Any way into the next instruction: finds the path that delivers it. */

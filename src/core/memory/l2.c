@@ -173,7 +173,8 @@ static void l2_train(struct memsys *m, uint32_t line, uint64_t cycle, bool misse
 		l2_prefetch(m, line ^ 1, cycle, timed);
 }
 
-static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint64_t cycle)
+/* state: that of the line if it hit. */
+static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint8_t state, uint64_t cycle)
 {
 	static const uint8_t signal[][2] = {
 		[ACCESS_LOAD] = { SPMU_SIG_L2_DEMAND_RD_MISS, SPMU_SIG_L2_DEMAND_RD_HIT },
@@ -182,7 +183,10 @@ static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint64_
 		[ACCESS_PREFETCH] = { SPMU_SIG_L2_PF_MISS, SPMU_SIG_L2_PF_HIT },
 	};
 	if (kind != ACCESS_WALK)	/* no L2 event of these parts counts the reads of page walks */
-		emit_signal(m->emitter, signal[kind][hit], cycle, cycle, 1);
+		emit_attributes(m->emitter, signal[kind][hit], cycle, cycle, 1,
+			!hit ? 0 : state & LINE_DIRTY ? SPMU_ATTR(MODIFIED)
+			: state & LINE_SHARED ? SPMU_ATTR(SHARED)
+			: SPMU_ATTR(EXCLUSIVE));
 }
 
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
@@ -218,7 +222,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		if (timed) {
 			if (hit)
 				use += rate_book(&m->l2_rate, cycle) - cycle;
-			l2_signal(m, kind, hit, looked);
+			l2_signal(m, kind, hit, *s, looked);
 		}
 		*state = *s & LINE_SHARED;
 		if (kind == ACCESS_RFO && *state) {
@@ -239,7 +243,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		entry = inflight_soonest(&m->l2_fill);
 		if (m->l2_fill.ready[entry] > start)
 			start = m->l2_fill.ready[entry];
-		l2_signal(m, kind, false, looked);
+		l2_signal(m, kind, false, 0, looked);
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
 	bool pending = timed;

@@ -57,6 +57,21 @@ void l1d_empty(struct memsys *m, uint64_t cycle)
 	}
 }
 
+/* L1D compares some of a line's address bits first (l1d.alias_bits).  A line that is equal in these must leave before
+ * the one that missed can enter. */
+SLOW void l1d_alias(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+{
+	const uint32_t at = ((uint32_t)vline & m->l1d.mask) << m->l1d.log2;
+	for (uint32_t i = at; i < at + m->l1d.ways; i++) {
+		if (m->l1d.vline[i] == VLINE_NONE || (m->l1d.vline[i] ^ vline) & m->l1d_alias)
+			continue;
+		struct cache_victim v = { m->l1d.line[i], m->l1d.state[i] };
+		l1_drop(&m->l1d, (int32_t)i);
+		SIGNAL_AT(m, ALIAS_L1D, cycle, cycle, 1);
+		l1d_evicted(m, &v, cycle, timed);
+	}
+}
+
 /* Brings a missing line into L1D.  wait: if no fill buffer is free, wait for one.
  * Returns the cycle of use, or 0 if no buffer was free and it must not wait.  *asked: the cycle of the
  * request to L2. */
@@ -80,6 +95,8 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 		}
 	}
 	uint8_t state;
+	if (__builtin_expect(m->l1d_alias != 0, 0))
+		l1d_alias(m, vline, start, timed);
 	*asked = start;
 	uint64_t ready = l2_access(m, line, start, kind, timed, source, &state);
 	if (timed && __builtin_expect(m->free_l1, 0) && kind != ACCESS_WALK && *source == FROM_L2) {
@@ -171,14 +188,14 @@ static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t lin
 	}
 }
 
-static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed);
+static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_t attributes, bool timed);
 
 /* A load needs a line with stores that are still in a write-combining buffer: those go to L2 first. */
 SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 {
 	for (unsigned i = 0; i < m->wc_count; i++)
 		if (m->wc[i].vline == vline && m->wc[i].to_l2)
-			wc_send(m, &m->wc[i], cycle, timed);
+			wc_send(m, &m->wc[i], cycle, 0, timed);
 }
 
 /* One line of a load. */
@@ -490,9 +507,12 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 	return ready;
 }
 
-/* Sends a write-combining buffer to memory or L2.  The buffer is free again when the line has been taken. */
-static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, bool timed)
+/* Sends a write-combining buffer to memory or L2.  The buffer is free again when the line has been taken.
+ * attributes: FORCED if another line needs the buffer. */
+static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_t attributes, bool timed)
 {
+	if (timed)
+		emit_attributes(m->emitter, SPMU_SIG_WC_EVICT, cycle, cycle, 1, attributes);
 	w->vline = VLINE_NONE;
 	w->bytes = 0;
 	if (w->to_l2) {
@@ -509,7 +529,7 @@ void wc_empty(struct memsys *m, uint64_t cycle)
 {
 	for (unsigned i = 0; i < m->wc_count; i++)
 		if (m->wc[i].vline != VLINE_NONE)
-			wc_send(m, &m->wc[i], cycle, true);
+			wc_send(m, &m->wc[i], cycle, 0, true);
 }
 
 /* A store to one line, non-temporal or through L1D, is combined in a buffer.  The buffer is sent when it is full, or
@@ -531,8 +551,9 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 	if (!w) {
 		w = oldest;
 		if (w->vline != VLINE_NONE)
-			wc_send(m, w, cycle, timed);
+			wc_send(m, w, cycle, SPMU_ATTR(FORCED), timed);
 		if (timed && w->free > cycle) {
+			SIGNAL_AT(m, STORE_CANCEL, cycle, cycle, 1);
 			SIGNAL_AT(m, L1D_FB_FULL, cycle, w->free, 1);
 			ready = w->free + 1;
 		}
@@ -546,7 +567,7 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 	uint64_t set = bytes >= 64 ? ~UINT64_C(0) : ((UINT64_C(1) << bytes) - 1) << from;
 	w->bytes |= set;
 	if (w->bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2)))
-		wc_send(m, w, ready, timed);
+		wc_send(m, w, ready, 0, timed);
 	return ready;
 }
 

@@ -75,6 +75,8 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	uint32_t frame = translate(m, TRANSLATE_CODE, addr, &r->ready, &did, timed);
 	if (did & SPMU_DID(DTLB_MISS))
 		r->did |= SPMU_DID(ITLB_MISS_F) | (did & SPMU_DID(STLB_MISS) ? SPMU_DID(FETCH_STLB_MISS) : 0);
+	else if (timed)
+		SIGNAL_AT(m, ITLB_HIT, cycle, cycle, 1);
 	if (r->ready > cycle)
 		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
 	uint64_t translated = r->ready;
@@ -125,6 +127,7 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 		    1)) {
 		l1_touch(&m->l1i, vline, slot);
 		icache_hit(m, cycle);
+		emit_signal(m->emitter, SPMU_SIG_ITLB_HIT, cycle, cycle, 1);
 		r->ready = cycle;
 		r->did = 0;
 		return;

@@ -127,6 +127,11 @@ void memsys_reset(struct memsys *m)
 	inflight_init(&m->l2_fill, c->l2_queue);
 	rates_init(m, c);
 	m->write_around = c->l1d_write_around;
+	if (c->l1d_alias_bits) {
+		const unsigned bits = c->l1d_alias_bits > m->line_log2 ? c->l1d_alias_bits - m->line_log2 : 0;
+		/* the top bit tells lines of page tables from others */
+		m->l1d_alias = UINT64_C(1) << 63 | ((UINT64_C(1) << bits) - 1);
+	}
 	m->around_free = 0;
 	m->walk.latest = 0;
 	for (unsigned i = 0; i < WALKERS_MAX; i++) {

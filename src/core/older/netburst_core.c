@@ -154,15 +154,32 @@ void netburst_build(struct core *c, const struct insn *in)
 	l->closed = alone || in->flags & (INSN_INDIRECT | INSN_RET | INSN_FAR);
 }
 
+void netburst_built(struct core *c, const struct insn *in, uint64_t from, bool again)
+{
+	struct older *o = &c->old;
+	struct frontend *fe = &c->fe;
+	const uint64_t begin = again || o->built > from ? from : o->built, end = max64(fe->cycle + 1, begin);
+	const uint64_t block = in->addr >> fe->fetch_log2;
+	if (again || block != o->fetch_block)
+		emit_signal(&c->e, SPMU_SIG_TC_MISS, from, from, 1);
+	o->fetch_block = (in->addr + (in->len ? in->len - 1u : 0)) >> fe->fetch_log2;
+	emit_grow(&c->e, RUN_BUILD, SPMU_SIG_TC_BUILD, begin, end, 1);
+	o->built = end;
+}
+
 void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes)
 {
 	struct older *o = &c->old;
 	size_t n = (size_t)c->config.trace_sets * c->config.trace_ways;
+	bool dropped = false;
 	for (size_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < o->trace[i].insns; k++)
 			if (o->trace[i].ip[k] - addr < bytes || addr - o->trace[i].ip[k] < 15) {
 				o->trace[i] = (struct trace_line){ .insns = 0 };
+				dropped = true;
 				break;
 			}
+	if (dropped)
+		emit_signal(&c->e, SPMU_SIG_TC_FLUSH, c->fe.cycle, c->fe.cycle, 1);
 	o->line = o->building = TRACE_NONE;
 }

@@ -38,6 +38,9 @@ uint64_t netburst_replay(struct core *c, const struct uop *u, unsigned port, uin
 bool netburst_trace(struct core *c, const struct insn *in);
 /* Adds a decoded instruction to the line being built. */
 void netburst_build(struct core *c, const struct insn *in);
+/* Reports that an instruction was decoded because the trace cache missed it.  from: the cycle in which decoding
+ * began; again: decoding had stopped before it. */
+void netburst_built(struct core *c, const struct insn *in, uint64_t from, bool again);
 /* Drops all lines with instructions in these bytes. */
 void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes);
 #endif

@@ -125,6 +125,16 @@ static inline void emit_uncore(struct emitter *e, enum spmu_signal s, uint64_t b
 	e->record[e->count - 1].found = found;
 }
 
+/* attributes: set of SPMU_ATTR. */
+static inline void emit_attributes(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count,
+	uint64_t attributes)
+{
+	if (!emit_wanted(e, s))
+		return;
+	emit_signal(e, s, begin, end, count);
+	e->record[e->count - 1].is = attributes;
+}
+
 /* emit_signal for a signal that comes in adjacent pieces of equal count, in order: they leave as one. */
 static inline void emit_grow(
 	struct emitter *e, unsigned run, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count)

@@ -64,15 +64,33 @@ static void mixture(void)
 	stream_signal(&s, SPMU_SIG_RESOURCE_STALL_SB, 50, 57, 1);
 	stream_signal(&s, SPMU_SIG_CLEAR_MEMORY_ORDER, 70, 70, 1);
 	stream_signal(&s, SPMU_SIG_CLEAR_MEMORY_ORDER, 71, 71, 1);
+	stream_inst(&s, 20, SPMU_IS(INT_VECTOR) | SPMU_IS(VECTOR_64) | SPMU_IS(EXEC), 0, at++);
+	stream_inst(&s, 21, SPMU_IS(INT_VECTOR) | SPMU_IS(EXEC), 0, at++);
+	stream_inst(&s, 22, SPMU_IS(VECTOR_MOVE) | SPMU_IS(EXEC), 0, at++);
+	stream_inst(&s, 23, SPMU_IS(VECTOR_MOVE) | SPMU_IS(LOAD), 0, at++);
+	stream_signal(&s, SPMU_SIG_TC_BUILD, 200, 230, 1);
+	stream_signal(&s, SPMU_SIG_TC_MISS, 200, 200, 1);
+	stream_signal(&s, SPMU_SIG_TC_FLUSH, 210, 210, 1);
+	stream_signal(&s, SPMU_SIG_ITLB_HIT, 211, 211, 5);
+	stream_signal(&s, SPMU_SIG_STORE_CANCEL, 212, 212, 2);
+	stream_signal(&s, SPMU_SIG_ALIAS_L1D, 213, 213, 3);
+	stream_signal(&s, SPMU_SIG_WC_EVICT, 214, 214, 4);
+	stream_signal(&s, SPMU_SIG_WC_EVICT, 215, 215, 3);
+	s.r[s.n - 1].is = SPMU_ATTR(FORCED);
+	static const uint64_t states[] = { SPMU_ATTR(SHARED), SPMU_ATTR(EXCLUSIVE), SPMU_ATTR(MODIFIED) };
+	for (unsigned k = 0; k < 3; k++) {
+		stream_signal(&s, SPMU_SIG_L2_DEMAND_RD_HIT, 220 + k, 220 + k, 1 + k);
+		s.r[s.n - 1].is = states[k];
+	}
 	stream_cycles(&s, 0, 3, 0, 300);
 }
 
 static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "global_power_events.RUNNING", 300 },
-	{ "instr_retired.NBOGUSNTAG", 19 }, { "instr_retired.NBOGUSTAG", 0 }, { "instr_retired.BOGUSNTAG", 2 },
+	{ "instr_retired.NBOGUSNTAG", 23 }, { "instr_retired.NBOGUSTAG", 0 }, { "instr_retired.BOGUSNTAG", 2 },
 	{ "instr_retired.BOGUSTAG", 0 },
-	{ "instructions", 21 }, { "instr_completed.NBOGUS", 19 }, { "instr_completed.BOGUS", 2 },
-	{ "uops_retired.NBOGUS", 19 }, { "uops_retired.BOGUS", 2 },
+	{ "instructions", 25 }, { "instr_completed.NBOGUS", 23 }, { "instr_completed.BOGUS", 2 },
+	{ "uops_retired.NBOGUS", 23 }, { "uops_retired.BOGUS", 2 },
 	{ "branch_retired.MMTP", 5 }, { "branch_retired.MMTM", 2 }, { "branch_retired.MMNP", 1 },
 	{ "branch_retired.MMNM", 1 },
 	{ "mispred_branch_retired.NBOGUS", 3 },
@@ -90,12 +108,22 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "store_port_replay.SPLIT_ST", 1 },
 	{ "MOB_load_replay.PARTIAL_DATA:UNALGN_ADDR", 1 },
 	{ "ITLB_reference.MISS", 3 }, { "page_walk_type.ITMISS", 1 }, { "page_walk_type.DTMISS", 3 },
-	{ "BSQ_cache_reference.RD_2ndL_MISS", 4 }, { "cache-references", 7 }, { "cache-misses", 4 },
+	{ "BSQ_cache_reference.RD_2ndL_MISS", 4 }, { "cache-references", 13 },
+	{ "BSQ_cache_reference.RD_2ndL_HITS", 1 }, { "BSQ_cache_reference.RD_2ndL_HITE", 2 },
+	{ "BSQ_cache_reference.RD_2ndL_HITM", 3 },
+	{ "TC_deliver_mode.DI", 270 }, { "TC_deliver_mode.BI", 30 }, { "TC_deliver_mode.DD", 0 },
+	{ "BPU_fetch_request.TCMISS", 1 }, { "TC_misc.FLUSH", 1 }, { "ITLB_reference.HIT", 5 },
+	{ "memory_cancel.ST_RB_FULL", 2 }, { "memory_cancel.64K_CONF", 3 },
+	{ "WC_Buffer.WCB_EVICTS", 7 }, { "WC_Buffer.WCB_FULL_EVICT", 3 },
+	{ "WC_Buffer.WCB_EVICTS:WCB_FULL_EVICT", 7 },
+	{ "64bit_MMX_uop.ALL", 1 }, { "128bit_MMX_uop.ALL", 1 },
+	{ "x87_SIMD_moves_uop.ALLP0", 1 }, { "x87_SIMD_moves_uop.ALLP2", 1 },
+	 { "cache-misses", 4 },
 	{ "tc_ms_xfer.CISC", 4 }, { "resource_stall.SBFULL", 7 },
 	{ "uop_queue_writes.FROM_TC_DELIVER", 2 }, { "uop_queue_writes.FROM_TC_BUILD", 2 },
 	{ "uop_queue_writes.FROM_ROM", 1 },
 	{ "machine_clear.MOCLEAR", 2 }, { "machine_clear.CLEAR", 2 },
-	{ "uop_type.TAGLOADS", 4 }, { "uop_type.TAGSTORES", 1 },
+	{ "uop_type.TAGLOADS", 5 }, { "uop_type.TAGSTORES", 1 },
 };
 
 static void test_every_event_counts_on_every_counter_that_can(void **state)
@@ -370,6 +398,48 @@ static void test_threshold_15_with_complement_counts_every_clock(void **state)
 	}
 }
 
+/* The last uops retire in the cycle in which the clock stands still; it does not tick for them. */
+static void test_clock_ticks_end_with_the_stream(void **state)
+{
+	(void)state;
+	stream_inst(&s, 1, 0, 0, 50);
+	stream_inst(&s, 2, 0, 0, 100);
+	stream_cycles(&s, 0, 3, 0, 100);
+	nb_program(p, 12, "uops_retired.NBOGUS", T0,
+		SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15));
+	nb_program(p, 14, "uops_retired.NBOGUS", T0, 0);
+	stream_send(&s, 0, s.n, 0, 100, true, p);
+	assert_int_equal(nb_count(p, 12), 100);
+	assert_int_equal(nb_count(p, 14), 2);
+}
+
+/* The trace cache of two threads: each mode counts the cycles in which both threads are in it. */
+static void test_deliver_modes_of_two_threads(void **state)
+{
+	(void)state;
+	static const struct { const char *event; uint64_t count; } modes[] = {
+		{ "TC_deliver_mode.DD", 20 }, { "TC_deliver_mode.DB", 20 }, { "TC_deliver_mode.BD", 10 },
+		{ "TC_deliver_mode.BB", 10 }, { "TC_deliver_mode.DI", 30 }, { "TC_deliver_mode.BI", 10 },
+		{ "TC_deliver_mode.ID", 35 }, { "TC_deliver_mode.IB", 5 },
+	};
+	stream_cycles(&s, 0, 3, 0, 100);	/* builds in 30-60 */
+	stream_signal(&s, SPMU_SIG_TC_BUILD, 30, 60, 1);
+	stream_cycles(&s, 1, 3, 40, 140);	/* builds in 50-80 and 100-105 */
+	stream_signal(&s, SPMU_SIG_TC_BUILD, 50, 80, 1);
+	s.r[s.n - 1].hw_thread = 1;
+	stream_signal(&s, SPMU_SIG_TC_BUILD, 100, 105, 1);
+	s.r[s.n - 1].hw_thread = 1;
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		struct spmu *q = netburst_pmu(model, NULL);
+		nb_program(q, 4, modes[i].event, T0, 0);
+		stream_send_all(&s, q);
+		if (nb_count(q, 4) != modes[i].count)
+			fail_msg("%s: %llu, not %llu", modes[i].event, (unsigned long long)nb_count(q, 4),
+				(unsigned long long)modes[i].count);
+		spmu_destroy(q);
+	}
+}
+
 static void test_a_counter_whose_select_has_no_escr_stands_still(void **state)
 {
 	(void)state;
@@ -558,6 +628,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_thresholds_compare_the_increment_of_each_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bogus_increments_are_clipped_to_15_a_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threshold_15_with_complement_counts_every_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_clock_ticks_end_with_the_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deliver_modes_of_two_threads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_counter_whose_select_has_no_escr_stands_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_switched_on_errata_behave_as_published, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cycles_of_two_threads_count_once, setup, teardown),

@@ -31,13 +31,16 @@ static void add_source(const struct pmu_source *src, unsigned who, uint32_t weig
 		}
 		if (!src->is_signal || r->signal != src->signal)
 			continue;
+		const uint64_t attributes = r->is | (r->hw_thread & 1 ? SPMU_ATTR(THREAD1) : SPMU_ATTR(THREAD0));
+		if ((attributes & src->is_mask) != src->is_want || (src->any_is && !(attributes & src->any_is)))
+			continue;
 		if (src->form == FORM_BEGINS)
 			v[at[0]] += weight;
 		else if (pmu_signal_kind(r->signal) == SPMU_POINT)
 			v[at[0]] += weight * (uint32_t)r->did;
 		else
 			for (uint64_t c = at[0]; c < at[1]; c++) {
-				v[c] += seen[c] ? 0 : weight;
+				v[c] += seen[c] && src->form != FORM_PENDING ? 0 : weight;
 				seen[c] = 1;
 			}
 	}
@@ -68,13 +71,19 @@ static uint32_t *increments(struct setting *t)
 			add_source(&model->source[term->source], who, term->num, v);
 			continue;
 		}
-		uint32_t *w = calloc(cycles, sizeof *w);
-		assert_int_equal(term->conds, 1);
-		for (unsigned a = 0; a < term->cond[0].sources; a++)
-			add_source(&model->source[term->cond[0].source[a]], who, 1, w);
+		uint8_t *all = malloc(cycles);
+		memset(all, 1, cycles);
+		for (unsigned j = 0; j < term->conds; j++) {
+			uint32_t *w = calloc(cycles, sizeof *w);
+			for (unsigned a = 0; a < term->cond[j].sources; a++)
+				add_source(&model->source[term->cond[j].source[a]], who, 1, w);
+			for (uint64_t c = 0; c < cycles; c++)
+				all[c] &= naive_compare(w[c], &term->cond[j]);
+			free(w);
+		}
 		for (uint64_t c = 0; c < cycles; c++)
-			v[c] += on[c] && naive_compare(w[c], &term->cond[0]);
-		free(w);
+			v[c] += on[c] && all[c];
+		free(all);
 	}
 	bool edge = false;
 	for (uint64_t c = 0; c < cycles; c++) {

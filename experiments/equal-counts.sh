@@ -51,13 +51,14 @@ same() {
 		diff "$work/old" "$work/new" | head -n 5 >&2
 	fi
 }
+names() { "$1" list --core "$core" -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p'; }
 printf '%-18s %-8s %9s %9s %6s %5s  %-6s %-13s %s\n' core stream instrs cycles events 'not 0' counts \
 	no-wrong-path samples
 status=0
 # shellcheck disable=SC2048
 for core in ${*:-$("$old" cores | sed -n 's/^  \([a-z][a-z0-9-]*\) .*/\1/p')}; do
-	list=$("$old" list --core "$core" -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' |
-		paste -sd, -)
+	names "$new" >"$work/names"	# only names that both list can be compared
+	list=$(names "$old" | grep -xF -f "$work/names" | paste -sd, -)
 	for path in "$streams"/*; do
 		stream=${path##*/}
 		case $core:$stream in

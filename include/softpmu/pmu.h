@@ -155,6 +155,11 @@ struct spmu_event {		/* one row of the table; its strings belong to the model */
 	uint32_t replay_enable, replay_matrix;
 	/* NetBurst, tagged events: the event that must be programmed to tag uops for it, or "" */
 	const char *upstream;
+	/* NetBurst: true if it counts nothing unless `upstream` or `replay_enable` tags uops for it. */
+	bool     needs_tags;
+	/* NetBurst: TAG VALUE of the ESCR that tags: its own if it has no `upstream`; 0: any value will do, or none.
+	 * 0 in all rows; a copy of a row may say otherwise. */
+	uint8_t  tag_value;
 	/* An MSR beside PERFEVTSEL that selects what it counts (MSR_PEBS_LD_LAT_THRESHOLD, MSR_PEBS_FRONTEND);
 	 * 0: none. */
 	uint32_t extra_msr;
@@ -178,7 +183,14 @@ const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char 
  * and EDGE is taken, else the one without any.  NULL if the table has no such code, and on NetBurst, which has
  * no PERFEVTSEL. */
 const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel);
-/* Writes to `set` the signals (bit n of the 128: enum spmu_signal n) that must reach the PMU for this event to
+/* NetBurst: an ESCR counts the sum of several rows if its mask has their bits.  Of the modelled rows of
+ * `event`'s kind (the same event select and ESCRs) whose bits are all in `mask`, returns the one with most bits.
+ * With that row's bits taken out of the mask, the next call gives the next row of the sum.  If no modelled row
+ * is left: a row that is not modelled and has a bit of the mask; NULL: no row has. */
+const struct spmu_event *spmu_netburst_part(const struct spmu_model *m, const struct spmu_event *event, uint32_t mask);
+/* For this function and the next ones, `event` is a row of the model; on NetBurst it may be a copy of a row with
+ * another mask, upstream, replay metric or tag value.
+ * Writes to `set` the signals (bit n of the 128: enum spmu_signal n) that must reach the PMU for this event to
  * count, whatever modifiers it is programmed with.  A core need not raise any other. */
 void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2]);
 /* Adds bits to *is and *did (sets of enum spmu_is and spmu_did) such that every uop that the event may count

@@ -344,8 +344,14 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	int error = pmu_expr_parse(m, &row->expr, col[COUNT], why, sizeof why);
 	if (error)
 		return pmu_text_problem(text, bytes, error, "%s: %s", e->name, why);
-	for (unsigned i = 0; i < row->expr.terms; i++)
-		row->weighted |= row->expr.term[i].conds && row->expr.term[i].num != 1;
+	for (unsigned i = 0; i < row->expr.terms; i++) {
+		const struct pmu_term *t = &row->expr.term[i];
+		row->weighted |= t->conds && t->num != 1;
+		e->needs_tags |= !t->conds && m->source[t->source].tagged;
+		for (unsigned c = 0; c < t->conds; c++)
+			for (unsigned a = 0; a < t->cond[c].sources; a++)
+				e->needs_tags |= m->source[t->cond[c].source[a]].tagged != 0;
+	}
 	if (row->weighted && !e->cmask)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: cycles() with a weight needs a CMASK", e->name);
 	for (size_t i = 0; i < m->rows; i++) {
@@ -590,6 +596,41 @@ const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64
 	return r ? &r->public : NULL;
 }
 
+/* The rows' events are wired to the same ESCRs by the same event select. */
+static bool same_wire(const struct spmu_event *a, const struct spmu_event *b)
+{
+	return a->escr[0] && a->event == b->event && a->escr[0] == b->escr[0] && a->escr[1] == b->escr[1];
+}
+
+const struct spmu_event *spmu_netburst_part(const struct spmu_model *m, const struct spmu_event *event, uint32_t mask)
+{
+	const struct spmu_event *best = NULL;
+	int most = 0;
+	for (size_t i = 0; i < m->rows; i++) {
+		const struct pmu_row *r = &m->row[i];
+		const struct spmu_event *e = &r->public;
+		int bits = __builtin_popcount(e->umask);
+		if (!same_wire(e, event) || !(e->umask & mask))
+			continue;
+		if (!r->expr.terms) {
+			best = best ? best : e;
+		} else if (!(e->umask & ~mask) && bits > most) {
+			best = e;
+			most = bits;
+		}
+	}
+	return best;
+}
+
+/* What the event counts may come from this row: the row is the event, or part of the sum of one that is no row. */
+static bool has_part(const struct spmu_model *m, const struct spmu_event *event, const struct pmu_row *r)
+{
+	const struct pmu_row *row = (const struct pmu_row *)event;	/* `public` is its first member */
+	if (row >= m->row && row < m->row + m->rows)
+		return row == r;
+	return same_wire(event, &r->public) && r->public.umask && !(r->public.umask & ~event->umask);
+}
+
 static void expr_signals(const struct spmu_model *m, const struct pmu_expr *x, uint64_t set[2])
 {
 	for (unsigned t = 0; t < x->terms; t++) {
@@ -610,7 +651,7 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 {
 	set[0] = set[1] = 0;
 	for (size_t i = 0; i < m->rows; i++)
-		if (&m->row[i].public == event)
+		if (has_part(m, event, &m->row[i]))
 			expr_signals(m, &m->row[i].expr, set);
 	if (event->extra_msr == MSR_PEBS_FRONTEND)	/* what its tags are made of */
 		set[SPMU_SIG_IDQ_BUBBLE >> 6] |= UINT64_C(1) << (SPMU_SIG_IDQ_BUBBLE & 63);
@@ -654,7 +695,7 @@ static bool source_outcomes(const struct pmu_source *s)
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event)
 {
 	for (size_t i = 0; i < m->rows; i++) {
-		if (&m->row[i].public != event)
+		if (!has_part(m, event, &m->row[i]))
 			continue;
 		const struct pmu_expr *x = &m->row[i].expr;
 		for (unsigned t = 0; t < x->terms; t++) {
@@ -673,7 +714,7 @@ int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *eve
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did)
 {
 	for (size_t i = 0; i < m->rows; i++) {
-		if (&m->row[i].public != event)
+		if (!has_part(m, event, &m->row[i]))
 			continue;
 		const struct pmu_expr *x = &m->row[i].expr;
 		if (plain && pmu_is_instructions(m, x))

@@ -21,7 +21,9 @@
 struct session_event {
 	char *spelled;		/* as the user wrote it, e.g.  "cycles:u" */
 	char *name;		/* to print */
-	const struct spmu_event *event;	/* the table's row; NULL for a software event (task-clock, duration_time) */
+	/* the table's row, or the event in `made`; NULL for a software event (task-clock, duration_time) */
+	const struct spmu_event *event;
+	struct netburst_event *made;	/* NetBurst: an event that is no row; NULL: none */
 	uint64_t evtsel;	/* PERFEVTSEL image without EN and INT; 0 if only a fixed counter can count it */
 	int fixed;		/* fixed counter to use, -1: general-purpose */
 	int group;		/* events of one {group} share a number; -1: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu list: lists the events of a core's PMU, with what each counts.  It runs nothing. */
 #include "cli/cli.h"
+#include "session/events/netburst_spell.h"
 #include "softpmu/pmu.h"
 #include "softpmu/uncore.h"
 #include "util/json.h"
@@ -73,9 +74,14 @@ static void wrap(const char *text, int indent, int width)
 	putchar('\n');
 }
 
-static void code(const struct spmu_event *e, char *text, size_t bytes)
+/* The code, as -e takes it. */
+static void code(const struct spmu_model *m, const struct spmu_event *e, char *text, size_t bytes)
 {
-	int n = snprintf(text, bytes, "event=%#04x,umask=%#04x", e->event, e->umask);
+	if (spmu_model_family(m) == SPMU_FAMILY_NETBURST) {
+		netburst_code(m, e, text, bytes);
+		return;
+	}
+	int n = snprintf(text, bytes, "cpu/event=%#04x,umask=%#04x", e->event, e->umask);
 	const struct {
 		const char *name;
 		unsigned value;
@@ -83,12 +89,16 @@ static void code(const struct spmu_event *e, char *text, size_t bytes)
 	for (int i = 0; i < 4; i++)
 		if (more[i].value && n > 0 && (size_t)n < bytes)
 			n += snprintf(text + n, bytes - (size_t)n, ",%s=%u", more[i].name, more[i].value);
+	if (n > 0 && (size_t)n < bytes)
+		snprintf(text + n, bytes - (size_t)n, "/");
 }
 
-static void print_event(const struct spmu_event *e, bool details)
+static void print_event(const struct spmu_model *m, const struct spmu_event *e, bool details)
 {
 	bool not_modelled = e->flags & SPMU_EVENT_NOT_MODELLED;
-	printf("  %s%s%s\n", e->name, not_modelled ? "  [not modelled]" : "",
+	char text[160];
+	netburst_hint(m, e, text, sizeof text);
+	printf("  %s%s%s%s\n", e->name, text, not_modelled ? "  [not modelled]" : "",
 		e->flags & SPMU_EVENT_DEPRECATED ? "  [deprecated]" : "");
 	wrap(e->help, 7, 100);
 	if (not_modelled && e->not_modelled[0]) {
@@ -96,9 +106,8 @@ static void print_event(const struct spmu_event *e, bool details)
 		wrap(e->not_modelled, 0, 100);
 	}
 	if (details) {
-		char text[96];
-		code(e, text, sizeof text);
-		printf("%7scpu/%s/", "", text);
+		code(m, e, text, sizeof text);
+		printf("%7s%s", "", text);
 		if (e->fixed >= 0)
 			printf("  fixed counter %d%s", e->fixed, e->flags & SPMU_EVENT_FIXED_ONLY ? " only" : "");
 		if (e->pmc_mask) {
@@ -172,7 +181,7 @@ static void print_table(const struct spmu_model *m, int words, char **word, bool
 		if (!head)
 			printf("%sthe machine's events:\n\n", any || clocks ? "\n" : "");
 		head = true;
-		print_event(e, details);
+		print_event(m, e, details);
 	}
 }
 
@@ -229,7 +238,10 @@ static void print_json(const struct spmu_model *m, const struct spmu_uncore_mode
 		printf("%s{", first ? "" : ",\n");
 		first = false;
 		fputs("\"name\": ", stdout);
-		json_string(stdout, e->name);
+		char name[300], what[160];
+		netburst_hint(m, e, what, sizeof what);
+		snprintf(name, sizeof name, "%s%s", e->name, what);
+		json_string(stdout, name);
 		fputs(", ", stdout);
 		fputs("\"perf\": ", stdout);
 		json_string(stdout, e->perf_alias);

@@ -467,7 +467,7 @@ void driver_sit(struct driver_event *e, unsigned thread)
 	e->escr = s->escr;
 	e->up_escr = s->up_escr;
 	e->up_counter = s->up_counter;
-	e->tag = s->tag;
+	e->tags = s->tags;
 }
 
 void driver_put(struct driver_event *e, unsigned pmu)

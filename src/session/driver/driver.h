@@ -52,9 +52,9 @@ struct driver_event {
 	 * its unit.  NULL: an event of the family */
 	const struct pushout_event *pushout;
 	/* in: hardware threads of the core; 0 and 1: one.  NetBurst: they share the PMU, and each of them has a place
-	 * (seat) for the event; `thread` is the one whose place pmu to tag below are (driver_sit). */
+	 * (seat) for the event; `thread` is the one whose place pmu to tags below are (driver_sit). */
 	unsigned threads, thread;
-	struct driver_seat { unsigned pmu; int counter; uint32_t escr, up_escr; int up_counter; unsigned tag; }
+	struct driver_seat { unsigned pmu; int counter; uint32_t escr, up_escr; int up_counter; unsigned tags; }
 		seat[DRIVER_THREADS];
 	/* out, by assign */
 	unsigned pmu;		/* which copy of the PMU */
@@ -64,7 +64,7 @@ struct driver_event {
 	/* NetBurst: a counter that counts that ESCR's event, because the ESCR tags only while one does; -1:
 	 * none needed */
 	int  up_counter;
-	unsigned tag;		/* NetBurst: execution tag, 0 to 3 */
+	unsigned tags;		/* NetBurst: the tags that uops get for it, a set of bits; 0: none, or a replay's */
 };
 
 struct driver {

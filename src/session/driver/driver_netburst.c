@@ -11,8 +11,9 @@
  *
  * Events share a copy of the PMU as long as there are counters, ESCRs (two events may share an ESCR with the
  * same value) and tags: a copy has one tagging mechanism, one kind of front-end tag, one replay metric, and as
- * many execution tags as FIRM ESCRs.  instr_retired without its tagged half (perf's instructions) goes to a
- * copy where nothing is tagged.  Counter 1 is used last (the erratum of CCCR1).
+ * many execution tags as FIRM ESCRs.  Each execution tag has one owner there, so what carries a tag never depends
+ * on other events.  instr_retired without its tagged half goes to a copy where nothing is tagged; one that is
+ * told what tags, to a copy where nothing else does.  Counter 1 is used last (the erratum of CCCR1).
  *
  * Hardware threads that share the PMU: each event has a counter for each of them, in T0's and T1's case with that
  * thread's bits in an ESCR of its own, as in Linux (asm/perf_event_p4.h; p4.c, p4_pmu_swap_config_ts).  PEBS: counter
@@ -38,20 +39,39 @@ struct copy {
 	uint32_t escr[ESCR_SPAN];	/* values; 0: free */
 	enum mechanism mechanism;
 	const struct spmu_event *metric;	/* TAG_REPLAY */
-	struct { const struct spmu_event *upstream; uint32_t who; } tag[TAGS];
-	unsigned tags;
+	struct { const struct spmu_event *upstream; uint32_t who; } tag[TAGS];	/* upstream NULL: free */
 	/* ESCRs that tag for all threads, and the counters that keep them awake */
 	struct { uint32_t value, escr; int counter; } upstream[UPSTREAMS];
 	unsigned upstreams;
 	bool untagged;			/* some event counts all instructions, so that nothing may be tagged */
+	bool any;			/* some event looks at every tag, so that only its own may be used */
 };
 
-static enum mechanism mechanism_of(const struct spmu_event *e)
+static const struct spmu_event *upstream_of(const struct spmu_model *m, const struct spmu_event *e)
 {
+	return *e->upstream ? spmu_model_find(m, e->upstream) : NULL;
+}
+
+/* up: the event's upstream, NULL: none. */
+static enum mechanism mechanism_of(const struct spmu_event *e, const struct spmu_event *up)
+{
+	const struct spmu_event *tagger = up ? up : e->tag_value ? e : NULL;
 	return e->replay_enable ? TAG_REPLAY
-		: !*e->upstream ? TAG_NONE
-		: e->event == 0x0c ? TAG_EXECUTION
+		: !tagger ? TAG_NONE
+		: tagger->escr[0] == MSR_FIRM_ESCR0 ? TAG_EXECUTION
 		: TAG_FRONT_END;
+}
+
+/* execution_event, whose mask bits stand for the tags. */
+static bool tests_tags(const struct spmu_event *e)
+{
+	return e->escr[0] == MSR_CRU_ESCR2 && e->event == 0x0c;
+}
+
+/* instr_retired, which tells instructions with a tagged uop, whatever its tag, from the others. */
+static bool tests_any_tag(const struct spmu_event *e)
+{
+	return e->escr[0] == MSR_CRU_ESCR0 && e->event == 0x02;
 }
 
 static unsigned side(unsigned n)
@@ -86,13 +106,17 @@ static uint32_t whose_tags(const struct driver_event *e)
 
 static uint32_t escr_value(const struct driver_event *e)
 {
-	uint32_t mask = e->event->umask << (mechanism_of(e->event) == TAG_EXECUTION ? e->tag : 0);
-	return SPMU_ESCR_EVENT(e->event->event) | SPMU_ESCR_MASK(mask) | who(e);
+	const struct spmu_event *v = e->event;
+	/* without a tag value of its own, execution_event's mask is that of the first tag */
+	bool shifted = *v->upstream && !v->tag_value && tests_tags(v);
+	uint32_t mask = v->umask << (shifted ? __builtin_ctz(e->tags) : 0);
+	uint32_t tag = !*v->upstream && v->tag_value ? SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(v->tag_value) : 0;
+	return SPMU_ESCR_EVENT(v->event) | SPMU_ESCR_MASK(mask) | tag | who(e);
 }
 
 static uint32_t upstream_value(const struct driver_event *e, const struct spmu_event *up)
 {
-	uint32_t tag = mechanism_of(e->event) == TAG_REPLAY ? 0 : SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(1u << e->tag);
+	uint32_t tag = e->tags ? SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(e->tags) : 0;
 	return SPMU_ESCR_EVENT(up->event) | SPMU_ESCR_MASK(up->umask) | tag | whose_tags(e);
 }
 
@@ -109,13 +133,28 @@ static bool take_escr(struct copy *c, uint32_t msr, uint32_t value)
  * all instructions only if nothing is tagged. */
 static bool sees_untagged(const struct spmu_event *e)
 {
-	return e->escr[0] == MSR_CRU_ESCR0 && e->event == 0x02 && ((e->umask ^ e->umask >> 1) & 5);
+	return tests_any_tag(e) && ((e->umask ^ e->umask >> 1) & 5);
 }
 
-/* Chooses the event's tag.  False: the copy's tags are used up. */
+static bool owns(const struct copy *c, unsigned k, const struct spmu_event *tagger, const struct driver_event *e)
+{
+	return c->tag[k].upstream == tagger && c->tag[k].who == whose_tags(e);
+}
+
+/* A copy has one replay metric. */
+static bool take_metric(struct copy *c, const struct spmu_event *e)
+{
+	bool same = !c->metric ||
+		(c->metric->replay_enable == e->replay_enable && c->metric->replay_matrix == e->replay_matrix);
+	c->metric = e;
+	return same;
+}
+
+/* Chooses the event's tags.  False: the copy's tags are used up. */
 static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_event *up)
 {
-	enum mechanism m = mechanism_of(e->event);
+	enum mechanism m = mechanism_of(e->event, up);
+	const struct spmu_event *tagger = up ? up : e->event;
 	if (m == TAG_NONE) {
 		c->untagged |= sees_untagged(e->event);
 		return !c->untagged || c->mechanism == TAG_NONE;
@@ -123,21 +162,28 @@ static bool take_tag(struct copy *c, struct driver_event *e, const struct spmu_e
 	if (c->untagged || (c->mechanism != TAG_NONE && c->mechanism != m))
 		return false;
 	c->mechanism = m;
-	if (m == TAG_REPLAY) {
-		bool same = !c->metric ||
-			(c->metric->replay_enable == e->event->replay_enable &&
-				c->metric->replay_matrix == e->event->replay_matrix);
-		c->metric = e->event;
-		return same;
+	if (m == TAG_REPLAY)
+		return take_metric(c, e->event);
+	c->any |= tests_any_tag(e->event);
+	for (unsigned k = 0; k < TAGS && c->any; k++)
+		if (c->tag[k].upstream && !owns(c, k, tagger, e))
+			return false;
+	e->tags = m == TAG_EXECUTION ? e->event->tag_value : 1;
+	for (unsigned k = 0; k < TAGS && !e->tags; k++)	/* an event's own tag, else the first free one */
+		if (owns(c, k, tagger, e))
+			e->tags = 1u << k;
+	for (unsigned k = 0; k < TAGS && !e->tags; k++)
+		if (!c->tag[k].upstream)
+			e->tags = 1u << k;
+	for (unsigned k = 0; k < TAGS; k++) {
+		if (!(e->tags >> k & 1))
+			continue;
+		if (c->tag[k].upstream && !owns(c, k, tagger, e))
+			return false;
+		c->tag[k].upstream = tagger;
+		c->tag[k].who = whose_tags(e);
 	}
-	for (e->tag = 0; e->tag < c->tags; e->tag++)
-		if (c->tag[e->tag].upstream == up && c->tag[e->tag].who == whose_tags(e))
-			return true;
-	if (c->tags == (m == TAG_EXECUTION ? TAGS : 1))
-		return false;
-	c->tag[c->tags].upstream = up;
-	c->tag[c->tags++].who = whose_tags(e);
-	return true;
+	return e->tags;
 }
 
 /* Chooses the ESCR that tags, and a counter of its block: one that is in use already, or a new one that counts
@@ -184,13 +230,13 @@ static bool take_upstream(struct copy *c, struct driver_event *e, const struct s
 
 static bool place_at(const struct spmu_model *m, struct copy *into, struct driver_event *e, unsigned n)
 {
-	const struct spmu_event *up = *e->event->upstream ? spmu_model_find(m, e->event->upstream) : NULL;
+	const struct spmu_event *up = upstream_of(m, e->event);
 	struct copy c = *into;
 	uint32_t msr = escr_of(e->event, n);
 	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 ||
 		(e->precise && n != PEBS_COUNTER + e->thread))
 		return false;
-	e->up_escr = e->tag = 0;
+	e->up_escr = e->tags = 0;
 	e->up_counter = -1;
 	c.counters |= 1u << n;
 	if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(e)) || (up && !take_upstream(&c, e, up)))
@@ -258,7 +304,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 	for (unsigned pass = 0; pass < 3; pass++)
 		for (size_t i = 0; i < n && !rc; i++) {
 			struct driver_event *first = e[i].after ? &e[e[i].after - 1] : NULL;
-			unsigned own = e[i].precise ? 0 : mechanism_of(e[i].event) != TAG_NONE || first ? 1 : 2, k = 0;
+			bool tagged = mechanism_of(e[i].event, upstream_of(m, e[i].event)) != TAG_NONE;
+			unsigned own = e[i].precise ? 0 : tagged || first ? 1 : 2, k = 0;
 			if (own != pass || starts[i])
 				continue;
 			while (k < used && !place(m, &copies[k], &e[i], first))
@@ -307,7 +354,7 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 		const struct driver_event *x = &each[i];
 		e[i / threads].fixed = x->fixed;
 		e[i / threads].seat[x->thread] = (struct driver_seat){ x->pmu, x->counter, x->escr, x->up_escr,
-			x->up_counter, x->tag };
+			x->up_counter, x->tags };
 		if (!x->thread)
 			driver_sit(&e[i / threads], 0);
 	}
@@ -409,13 +456,13 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 static int write_tagging(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out,
 	struct err *err)
 {
-	const struct spmu_event *up = e->up_escr ? spmu_model_find(m, e->event->upstream) : NULL;
+	const struct spmu_event *up = e->up_escr ? upstream_of(m, e->event) : NULL;
 	int rc = 0;
 	if (up)
 		rc = driver_write(out, err, escr_name(e->up_escr), e->up_escr, upstream_value(e, up),
-			mechanism_of(e->event) == TAG_REPLAY ? "%.60s selects the uops that are replayed"
-				: "%.60s tags uops: tag enable, tag %u",
-			up->name, 1u << e->tag);
+			e->tags ? "%.60s tags uops: tag enable, tag %u"
+				: "%.60s selects the uops that are replayed",
+			up->name, e->tags);
 	if (!rc && up && e->up_counter >= 0)
 		rc = write_cccr(out, err, e->up_counter,
 			SPMU_CCCR_SELECT(up->escr_select) | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_ENABLE,

@@ -5,11 +5,13 @@
  *   event := NAME (':' modifiers)? | 'r' HEX (':' modifiers)? | 'cpu/' term (',' term)* '/' modifiers?
  *          | 'pushout/' term (',' term)* '/' modifiers?    (session/events/pushout_events.h)
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*   (libpfm4's)
+ * NetBurst's events have more words: session/events/netburst_spell.h.
  *
  * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S),
  * metrics, tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
  */
 #include "session/events/event_names.h"
+#include "session/events/netburst_spell.h"
 #include "session/session.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -42,6 +44,7 @@ struct wish {
 	uint64_t period, frequency;
 	const char *name;	/* of name=, not terminated */
 	size_t name_bytes;
+	struct netburst_wish netburst;
 };
 
 static char *copy(const char *text, size_t n)
@@ -180,7 +183,12 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 
 /* ---- adding an event ------------------------------------------------------------------------------------ */
 
-/* Appends *e with these texts, which are freed if that fails; either may be NULL: memory ran out. */
+static bool is_netburst(const struct parser *p)
+{
+	return spmu_model_family(p->model) == SPMU_FAMILY_NETBURST;
+}
+
+/* Appends *e with these texts.  They and e->made are freed if that fails; either text may be NULL: memory ran out. */
 static int push(struct parser *p, struct session_event *e, char *spelled, char *name)
 {
 	struct session_events *out = p->out;
@@ -188,6 +196,7 @@ static int push(struct parser *p, struct session_event *e, char *spelled, char *
 	if (!grown) {
 		free(spelled);
 		free(name);
+		free(e->made);
 		return bad(p, ERR_NOMEM, "out of memory");
 	}
 	e->spelled = spelled;
@@ -230,6 +239,30 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 		: 0;
 }
 
+/* Sets up *e for a row of the table.  base: PERFEVTSEL image before the bits of `w`. */
+static int hardware(struct parser *p, struct session_event *e, const char *spelled, size_t n, uint64_t base,
+	const struct wish *w)
+{
+	const struct spmu_event *row = e->event;
+	uint64_t evtsel = (base & ~w->mask) | w->set | netburst_filter(&w->netburst);
+	bool qualified = (evtsel ^ names_evtsel(row)) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
+	if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
+		return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
+			(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
+			row->not_modelled[0] ? row->not_modelled : "the table gives no reason");
+	if (row->fixed >= 0 && !qualified)
+		e->fixed = row->fixed;
+	if ((row->flags & SPMU_EVENT_FIXED_ONLY) || !row->pmc_mask) {
+		if (qualified || row->fixed < 0)
+			return bad(p, ERR_UNSUPPORTED,
+				"event '%s' is counted by a fixed counter only: cmask, inv, edge and any do not apply",
+				row->name);
+		evtsel = 0;
+	}
+	e->evtsel = evtsel & NAMES_EVENT_BITS;
+	return extra(p, row, w, spelled, n, &e->extra);
+}
+
 /* Adds an event to the list.  row NULL: a software event of kind `source`.  base: PERFEVTSEL image before the
  * bits of `w`. */
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
@@ -242,28 +275,13 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		.frequency = w->frequency
 	};
 	if (row) {
-		uint64_t own = names_evtsel(row);
-		uint64_t evtsel = (base & ~w->mask) | w->set;
-		bool qualified = (evtsel ^ own) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
-		if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
-			return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
-				(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
-				row->not_modelled[0] ? row->not_modelled : "the table gives no reason");
-		if (row->fixed >= 0 && !qualified)
-			e.fixed = row->fixed;
-		if ((row->flags & SPMU_EVENT_FIXED_ONLY) || !row->pmc_mask) {
-			if (qualified || row->fixed < 0)
-				return bad(p, ERR_UNSUPPORTED,
-					"event '%s' is counted by a fixed counter only: cmask, inv, edge and any "
-					"do not apply",
-					row->name);
-			evtsel = 0;
-		}
-		e.evtsel = evtsel & NAMES_EVENT_BITS;
-		int rc = extra(p, row, w, spelled, n, &e.extra);
-		if (rc)
+		int rc = netburst_compose(&w->netburst, p->model, row, &e.event, &e.made, p->err);
+		rc = rc ? rc : hardware(p, &e, spelled, n, base, w);
+		if (rc) {
+			free(e.made);
 			return rc;
-	} else if (w->mask | w->extra_msr) {
+		}
+	} else if (w->mask | w->extra_msr || netburst_filter(&w->netburst)) {
 		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply",
 			(int)n, spelled);
 	}
@@ -288,6 +306,8 @@ static int raw(struct parser *p, const char *digits, uint64_t *code)
 {
 	char *end;
 	*code = strtoull(digits, &end, 16);
+	if (is_netburst(p))
+		return 0;	/* netburst_config looks at the bits */
 	uint64_t rest = *code & ~(NAMES_EVENT_BITS | NAMES_IGNORED_BITS);
 	if (rest)
 		return bad(p, ERR_UNSUPPORTED,
@@ -309,9 +329,21 @@ static const struct spmu_event *by_extra(const struct parser *p, const struct sp
 	return row;
 }
 
+/* perf's config for NetBurst */
+static int add_config(struct parser *p, const char *spelled, size_t n, uint64_t config, const struct wish *w,
+	bool libpfm)
+{
+	const struct spmu_event *row = NULL;
+	struct wish all = *w;
+	int rc = netburst_config(&all.netburst, p->model, config, &row, p->err);
+	return rc ? rc : add(p, spelled, n, row, names_evtsel(row), SESSION_HARDWARE, &all, libpfm);
+}
+
 static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t code, const struct wish *w, bool libpfm)
 {
 	bool exact;
+	if (is_netburst(p))
+		return add_config(p, spelled, n, code, w, libpfm);
 	const struct spmu_event *row =
 		names_find_code(p->model, ((code & ~w->mask) | w->set) & NAMES_EVENT_BITS, &exact);
 	if (!row)
@@ -335,12 +367,16 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 	size_t key = eq ? (size_t)(eq - s) : n, vn = eq ? n - key - 1 : 0;
 	uint64_t v = 1;
 	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
+		const uint64_t max = is_netburst(p) && field[i].shift == 8 ? 0xffff : field[i].max;
 		if (strlen(field[i].key) != key || memcmp(s, field[i].key, key))
 			continue;
-		if (eq ? number(p, eq + 1, vn, field[i].max, &v, field[i].key)
+		if (eq ? number(p, eq + 1, vn, max, &v, field[i].key)
 		       : field[i].max != 1 && number(p, "", 0, field[i].max, &v, field[i].key))
 			return ERR_INPUT;
-		if (field[i].shift < 16) {
+		if (is_netburst(p) && field[i].shift < 16) {
+			*code |= v << (field[i].shift ? 41 : 57);
+			*coded = true;
+		} else if (field[i].shift < 16) {
 			*code = (*code & ~(UINT64_C(0xff) << field[i].shift)) | v << field[i].shift;
 			*coded = true;
 		} else {
@@ -356,6 +392,22 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		snprintf(digits, sizeof digits, "%llx", (unsigned long long)v);
 		*coded = true;
 		return raw(p, digits, code);
+	}
+	if (is_netburst(p)) {	/* the fields of perf's config, and NetBurst's own words */
+		static const struct { const char *key; unsigned shift; uint64_t max; } part[] = {
+			{ "cccr", 0, UINT32_MAX }, { "escr", 32, INT32_MAX }, { "ht", 63, 1 } };
+		bool known;
+		for (size_t i = 0; i < sizeof part / sizeof *part && eq; i++)
+			if (strlen(part[i].key) == key && !memcmp(s, part[i].key, key)) {
+				*coded |= i == 1;
+				if (number(p, eq + 1, vn, part[i].max, &v, part[i].key))
+					return ERR_INPUT;
+				*code |= v << part[i].shift;
+				return 0;
+			}
+		int rc = netburst_word(&w->netburst, p->model, NULL, s, n, &known, p->err);
+		if (rc || known)
+			return rc;
 	}
 	if (key == 4 && !memcmp(s, "name", 4) && vn) {
 		w->name = eq + 1;
@@ -427,7 +479,8 @@ static int braced(struct parser *p, const char *s, size_t n, struct wish w)
 		return add_code(p, s, n, code, &w, false);
 	if (!name[0])
 		return bad(p, ERR_INPUT, "'%.*s' names no event", (int)n, s);
-	const struct spmu_event *row = names_find(p->model, name);
+	const struct spmu_event *row = is_netburst(p) ? netburst_named(&w.netburst, p->model, name)
+						      : names_find(p->model, name);
 	if (row)
 		return add(p, s, n, row, names_evtsel(row), SESSION_HARDWARE, &w, false);
 	if (name[0] == 'r' && name[1] && !name[1 + strspn(name + 1, "0123456789abcdefABCDEF")] && strlen(name) <= 17) {
@@ -533,12 +586,14 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		size_t wn = (size_t)(end - word);
 		bool known = false;
 		int rc = 0;
+		if (is_netburst(p) && row && wn)
+			rc = netburst_word(&w.netburst, p->model, row, word, wn, &known, p->err);
 		if (single && wn == 1 && *word == 'e' && !libpfm)
 			return bad(p, ERR_INPUT,
 				"'%s': ':e' is \"exclusive\" to perf and \"edge\" to libpfm4; write cpu/%.*s,edge/ for "
 				"the edge",
 				text, (int)cut, name);
-		if (wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
+		if (!rc && !known && wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
 			rc = attribute(p, &w, word, wn, &known);
 		attributes |= known;
 		if (!rc && !known)
@@ -711,6 +766,7 @@ int session_parse(struct session_events *out, const struct session_parse_options
 			out->count--;
 			free(out->event[out->count].spelled);
 			free(out->event[out->count].name);
+			free(out->event[out->count].made);
 		}
 		if (!out->count) {
 			free(out->event);
@@ -725,6 +781,7 @@ void session_events_free(struct session_events *e)
 	for (size_t i = 0; i < e->count; i++) {
 		free(e->event[i].spelled);
 		free(e->event[i].name);
+		free(e->event[i].made);
 	}
 	free(e->event);
 	e->event = NULL;

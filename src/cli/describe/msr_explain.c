@@ -135,7 +135,7 @@ static void explain_cesr(const struct spmu_model *m, uint64_t value, struct msr_
  * registers. */
 static bool detects(const struct spmu_event *e, uint32_t escr, unsigned select)
 {
-	return e->event == select && (e->escr[0] == escr || e->escr[1] == escr) && !*e->upstream && !e->replay_enable &&
+	return e->event == select && (e->escr[0] == escr || e->escr[1] == escr) && !e->replay_enable &&
 		strchr(e->name, '.');
 }
 

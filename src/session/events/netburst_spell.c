@@ -81,7 +81,8 @@ static int number(const char *word, size_t n, unsigned long max, unsigned long *
 		if (!*end && *v <= max)
 			return 0;
 	}
-	return err_set(err, ERR_INPUT, "'%.*s': a number from 0 to %lu was expected", (int)(n > 60 ? 60 : n), word, max);
+	return err_set(err, ERR_INPUT, "'%.*s': a number from 0 to %lu was expected", (int)(n > 60 ? 60 : n), word,
+		max);
 }
 
 /* up=EVENT */
@@ -216,7 +217,7 @@ int netburst_config(struct netburst_wish *w, const struct spmu_model *m, uint64_
 	}
 	if (!found)
 		return err_set(err, ERR_UNSUPPORTED,
-			"config %#llx: this PMU has no event number %u (bits 62:57, as Linux numbers NetBurst's events)",
+			"config %#llx: this PMU has no event number %u (bits 62:57, Linux's number)",
 			(unsigned long long)config, event);
 	if (!mask)
 		return err_set(err, ERR_INPUT, "config %#llx: no mask bit of %.*s is set (umask; bits 56:41)",

@@ -13,7 +13,8 @@ for table in "$TOP"/data/events/*.tsv; do
 done
 check "there are $(wc -l <machines) cores and PMUs" [ "$(wc -l <machines)" -ge 26 ]
 others='branch-misses cache-references cache-misses L1-dcache-loads L1-dcache-load-misses L1-dcache-stores
-	L1-icache-load-misses LLC-loads LLC-load-misses dTLB-loads dTLB-load-misses iTLB-load-misses bus-cycles ref-cycles'
+	L1-icache-load-misses LLC-loads LLC-load-misses dTLB-loads dTLB-load-misses iTLB-load-misses
+	bus-cycles ref-cycles'
 while read -r option machine; do
 	"$SOFTPMU" stat -x, $option "$machine" --replay stream -e instructions,branches,cycles,branch-misses 2>all
 	set -- $(cut -d, -f1 all)

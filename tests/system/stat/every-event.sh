@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every event of every table that is marked as modelled counts something else than zero: in a run of a program of
-# tests/events/programs.list, or in a record sequence of tests/events/records.tsv (test_pmu_every checks these counts).
+# tests/events/programs.list, or in a record sequence of tests/events/records.tsv, whose counts test_every_event checks.
 # What cannot is listed in tests/events/unreached.tsv with its reason; what is listed there counts zero.
 # TABLES="netburst p6" in the environment: only these tables, and those of the uncore of their machines.
 . "$TOP/tests/lib.sh"

@@ -267,6 +267,17 @@ void spmu_save(struct spmu *p, void *out);
 int  spmu_restore(struct spmu *p, const void *in);
 /* The same for a block of this many bytes, as read from a file; SPMU_EINPUT also if it is too short or too long. */
 int  spmu_restore_bytes(struct spmu *p, const void *in, size_t bytes);
+/* A running counter that watches something which the model cannot produce: it reads 0, or too little. */
+struct spmu_unmodelled {
+	uint32_t counter_msr;	/* the counter's address */
+	uint64_t select;	/* the register that selects its event: PERFEVTSEL, CESR, ESCR; fixed: FIXED_CTR_CTRL */
+	const char *event;	/* the table's name for it, which belongs to the model; "": it has none */
+	const char *reason;	/* why it cannot be counted; belongs to the model */
+};
+/* Writes the first `room` such counters to out (which may be NULL if room is 0) and returns how many there are; a
+ * NetBurst counter is there once for each such event in its ESCR's mask.  Ask after the registers are written: who
+ * programs a PMU by event names need not, since a name tells by spmu_event.not_modelled. */
+size_t spmu_unmodelled(const struct spmu *p, struct spmu_unmodelled *out, size_t room);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);

@@ -109,6 +109,18 @@ int spmu_uncore_mmio_write(struct spmu_uncore *u, unsigned controller, uint32_t 
 int  spmu_uncore_mmio_read(const struct spmu_uncore *u, unsigned controller, uint32_t offset, unsigned bytes,
 	uint64_t *value);
 
+/* A running counter that watches something which the model cannot produce: it reads 0, or too little. */
+struct spmu_uncore_unmodelled {
+	const char *unit;	/* name of the kind of box */
+	unsigned box, counter;
+	uint64_t control;	/* its control register; 0: a free-running counter */
+	const char *event;	/* the table's name for it; "": it has none */
+	const char *reason;	/* why it cannot be counted.  All three strings belong to the model. */
+};
+/* Writes the first `room` such counters to out (which may be NULL if room is 0) and returns how many there are.
+ * Free-running counters are among them, since nothing can stop them. */
+size_t spmu_uncore_unmodelled(const struct spmu_uncore *u, struct spmu_uncore_unmodelled *out, size_t room);
+
 /* Announces a core (its number, which the server's thread filter compares) whose batches will come.  Returns a
  * number from 0 for spmu_uncore_consume, or SPMU_ENOMEM.  The number is free for another core after
  * spmu_uncore_detach. */

@@ -4,7 +4,7 @@
  *   pmu_table.c  event table file -> struct spmu_model        pmu_expr.c  its `count` expressions
  *   pmu.c        what all families share: creation, CR4.PCE, the local APIC's entry
  *   pmu_threads.c  registers that each hardware thread has for itself, where threads share a PMU
- *   pmu_save.c   save and restore
+ *   pmu_save.c   save and restore                            pmu_unmodelled.c  counters that the model cannot count
  *   families/regs_*.c  a family's registers (WRMSR, RDMSR, RDPMC, CPUID) and what each counter is set up to count
  *   families/regs_pushout.c  the pushout counters, which every family may have: pushout_meter.h measures, slot_tag.h
  *                selects the slots

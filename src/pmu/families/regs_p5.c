@@ -46,16 +46,17 @@ static int p5_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		return SPMU_ENOMSR;
 	if (value & ~CESR_BITS)
 		return SPMU_GP;
-	struct pmu_p5_state old = p->p5;
+	const uint64_t old = p->p5.cesr;
+	const struct pmu_row *old_row[2] = { p->row[0], p->row[1] };
 	for (unsigned i = 0; i < 2; i++)
 		p->row[i] = find(p->model, value >> 16 * i & 0x3f, i);
 	int error = pmu_change(p, &p->p5.cesr, value);
-	if (error)
-		p->p5 = old;
-	else
-		for (unsigned i = 0; i < 2; i++)
-			if ((old.cesr ^ value) >> 16 * i & 0x3f)
-				p->counter[i].previous = false;
+	for (unsigned i = 0; i < 2; i++) {
+		if (error)
+			p->row[i] = old_row[i];
+		else if ((old ^ value) >> 16 * i & 0x3f)
+			p->counter[i].previous = false;
+	}
 	return error;
 }
 

@@ -130,6 +130,8 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 	int rc = session_thread_new(&t, s, run->word_bytes, run->hw_thread, core, err);
 	if (rc)
 		return rc;
+	if (t->core)
+		cores_resume(s, t);
 	if (s->o.pebs_shared)
 		rc = shared_start(s, t, run, err);
 	if (!rc && s->uncore)
@@ -217,6 +219,8 @@ void session_thread_end(struct session *s, struct run_thread *run)
 		shared_leave(s, t);
 	else
 		sampling_drain(s, t);
+	if (t->core)
+		cores_stop(s, t);
 	for (size_t i = 0; i < s->items; i++)
 		counter_update(s, t, i);
 	region_thread_end(&s->regions, &t->regions, mark(s, t));

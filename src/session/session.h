@@ -12,6 +12,7 @@
 #include "core/machine/config.h"
 #include "run/run.h"
 #include "session/events/pushout_events.h"
+#include "session/events/thread_words.h"
 #include "session/events/uncore_events.h"
 #include "softpmu/pmu.h"
 #include "util/err.h"
@@ -38,6 +39,7 @@ struct session_event {
 	} source;
 	struct uncore_event uncore;	/* of SESSION_UNCORE: counted for the machine, not for a thread */
 	struct pushout_event pushout;	/* of SESSION_PUSHOUT */
+	struct thread_words threads;	/* NetBurst: hardware threads that it counts */
 	/* Sampling.  Both 0: the event is only counted. */
 	uint64_t period;	/* events per sample */
 	uint64_t frequency;	/* samples per modelled second (the session adapts the period); 0: fixed period */

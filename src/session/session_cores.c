@@ -62,6 +62,11 @@ void cores_execute(const struct thread *t, unsigned pmu)
 		spmu_execute_on(t->pmu[pmu], (uint8_t)t->hw_thread);
 }
 
+bool cores_mine(const struct thread *t, size_t item)
+{
+	return !t->core || !t->job[item].who || t->core->owner == t;
+}
+
 int cores_join(struct session *s, struct thread *t, struct err *err)
 {
 	struct shared_core *c = t->core;
@@ -71,6 +76,7 @@ int cores_join(struct session *s, struct thread *t, struct err *err)
 	t->job = calloc(s->items, sizeof *t->job);
 	c->seat[t->hw_thread] = t;
 	c->members++;
+	c->owner = c->owner ? c->owner : t;
 	if (!t->job)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	memcpy(t->job, s->job, s->items * sizeof *t->job);
@@ -98,19 +104,59 @@ int cores_join(struct session *s, struct thread *t, struct err *err)
 	return rc;
 }
 
-void cores_leave(struct session *s, struct thread *t)
+/* Overflows whose interrupt went to this thread before it ran were lost, since nobody took it: they are over now. */
+void cores_resume(struct session *s, struct thread *t)
+{
+	struct thread *owner = t->core->owner;
+	const struct spmu_pmi all = { .status = UINT64_MAX };
+	for (size_t i = 0; i < s->plain; i++) {
+		const struct driver_event *e = owner->job + i;
+		const unsigned to = e->pmi ? e->pmi : e->who & 3 ? 1 : 2;
+		bool over = false;
+		if (!e->who || !e->sampled || !(to >> t->hw_thread & 1))
+			continue;
+		s->driver->acknowledge(t->pmu[e->pmu], &all, e, 1, e->pmu, &over);
+		if (over) {
+			counter_update(s, owner, i);
+			counter_set_period(s, owner, i);
+		}
+	}
+}
+
+/* The core's events go on: a thread that stays counts them from here on. */
+static void hand_over(struct session *s, struct thread *t)
 {
 	struct shared_core *c = t->core;
+	for (unsigned k = DRIVER_THREADS; k-- > 0;)
+		c->owner = c->seat[k] ? c->seat[k] : c->owner;
+	for (size_t i = 0; i < s->items; i++)
+		if (t->job[i].who) {
+			c->owner->counter[i] = t->counter[i];	/* up to date, because the thread has ended */
+			c->owner->counter[i].count = c->owner->counter[i].tick_count = 0;
+		}
+}
+
+/* Writing a CCCR makes the PMU count what it knows, also of clocks that the other threads have not reached. */
+void cores_stop(struct session *s, struct thread *t)
+{
 	for (unsigned k = 0; t->pmu && k < s->pmus && t->pmu[k]; k++) {
 		cores_execute(t, k);
 		for (size_t i = 0; i < s->items; i++)
-			if (t->job[i].pmu == k)
+			if (t->job[i].pmu == k && !t->job[i].who)
 				s->driver->halt(t->pmu[k], t->job + i);
 		spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI | LVT_MASKED);
 	}
+}
+
+void cores_leave(struct session *s, struct thread *t)
+{
+	struct shared_core *c = t->core;
+	cores_stop(s, t);
 	c->seat[t->hw_thread] = NULL;
 	if (!--c->members)
 		cores_free(s, c);
+	else if (c->owner == t)
+		hand_over(s, t);
 }
 
 void cores_deliver(struct session *s, const struct thread *t)

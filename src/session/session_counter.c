@@ -5,6 +5,7 @@
  * Source of the arithmetic: Linux, arch/x86/events/core.c, x86_perf_event_update and x86_perf_event_set_period.
  */
 #include "session/session_internal.h"
+#include <limits.h>
 #include <stdlib.h>
 
 uint64_t counter_mask(const struct session *s, size_t i)
@@ -31,7 +32,7 @@ static uint64_t counter_read(const struct session *s, const struct thread *t, si
 
 uint64_t counter_since(const struct session *s, const struct thread *t, size_t i)
 {
-	return (counter_read(s, t, i) - t->counter[i].prev) & counter_mask(s, i);
+	return cores_mine(t, i) ? (counter_read(s, t, i) - t->counter[i].prev) & counter_mask(s, i) : 0;
 }
 
 uint64_t counter_total(const struct session *s, const struct thread *t, size_t i)
@@ -62,6 +63,8 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value)
 {
 	const struct driver_event *e = t->job + i;
+	if (!cores_mine(t, i))
+		return 0;
 	int rc = counter_write(s, t, i, value);
 	if (e->precise)
 		precise_reload(t->attached[e->pmu].precise, e, t->counter[i].reload = value);
@@ -159,14 +162,20 @@ static bool has_sampled(const struct session *s, const struct thread *t, unsigne
 int session_program(struct session *s, struct thread *t, struct err *err)
 {
 	struct driver_writes *w = malloc(sizeof *w);
+	struct driver_event *job = malloc((s->items + 1) * sizeof *job);
 	for (size_t i = 0; i < s->items; i++)
 		if (t->job[i].precise)
 			t->job[i].ds_area = precise_area(t->attached[t->job[i].pmu].precise);
-	int rc = w ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	int rc = w && job ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < s->items && !rc; i++) {
+		job[i] = t->job[i];
+		if (!cores_mine(t, i))	/* another thread has programmed it */
+			driver_put(job + i, UINT_MAX);
+	}
 	for (unsigned k = 0; k < s->pmus && !rc; k++) {
 		w->count = 0;
 		cores_execute(t, k);
-		rc = s->driver->setup(s->o.model, t->job, s->plain, k, w, err);
+		rc = s->driver->setup(s->o.model, job, s->plain, k, w, err);
 		for (size_t i = s->plain; i < s->items && !rc; i++)
 			if (t->job[i].pmu == k)
 				rc = pushout_setup(t->job[i].pushout, (unsigned)t->job[i].counter, t->job[i].sampled, w,
@@ -180,6 +189,7 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 		}
 	}
 	free(w);
+	free(job);
 	for (size_t i = 0; i < s->items && !rc; i++) {	/* no record has been counted yet */
 		if (counter_preset(s, t, i, 0))
 			return refuse(s, t->job[i].pmu, SPMU_GP, 0, 0, err);

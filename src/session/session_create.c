@@ -58,6 +58,16 @@ static void make_most_precise(struct session *s, const struct session_event *ev,
 		*p = q;
 }
 
+/* Which hardware threads the event counts. */
+static int qualify(const struct session *s, const struct session_event *ev, struct driver_event *p, struct err *err)
+{
+	p->threads = s->o.siblings;
+	p->who = ev->threads.who;
+	p->active = ev->threads.active;
+	p->pmi = ev->threads.pmi;
+	return thread_words_check(&ev->threads, ev->spelled, s->o.siblings, err);
+}
+
 /* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
  * plain cycles already. */
 static int make_items(struct session *s, struct err *err)
@@ -119,7 +129,8 @@ static int make_items(struct session *s, struct err *err)
 			return err_set(err, ERR_INPUT,
 				"'%s': a period of %llu is more than a counter of this PMU holds (%llu)", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
-		p.threads = s->o.siblings;
+		if ((rc = qualify(s, ev, &p, err)))
+			return rc;
 		p.sampled = sampled;
 		p.forced = ev->forced;
 		if (sampled && ev->precise && ev->source == SESSION_HARDWARE) {

@@ -56,6 +56,7 @@ struct shared_core {		/* a core whose hardware threads share its PMUs (session_c
 	struct attached *attached;	/* the PMUs' host; .core is this core, .thread NULL */
 	struct thread *seat[DRIVER_THREADS];	/* by hardware thread; NULL: none runs on it */
 	unsigned members;
+	struct thread *owner;	/* counts what is counted once for the core (driver_event.who); NULL: none yet */
 };
 struct attached {
 	struct thread *thread;
@@ -180,8 +181,14 @@ struct shared_core *cores_find(struct session *s, const struct run_thread *run, 
 void cores_free(struct session *s, struct shared_core *core);
 /* the thread takes its place on the core: makes the PMUs with the first one */
 int cores_join(struct session *s, struct thread *t, struct err *err);
-/* stops its counters, and frees the core with the last thread */
+/* the thread has started: events that the core counts and that interrupt it are sampled from now on */
+void cores_resume(struct session *s, struct thread *t);
+/* stops its counters and its interrupts */
+void cores_stop(struct session *s, struct thread *t);
+/* the same, and frees the core with the last thread */
 void cores_leave(struct session *s, struct thread *t);
+/* the item's counter counts for this thread, and not for another one or the core's owner */
+bool cores_mine(const struct thread *t, size_t item);
 /* the registers that each hardware thread has for itself are this one's from now on */
 void cores_execute(const struct thread *t, unsigned pmu);
 /* delivers samples that this batch, another thread's, has made in threads beside t */

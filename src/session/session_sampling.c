@@ -67,10 +67,12 @@ struct slot { uint64_t ip; uint32_t cycles; };
 static void on_overflow(struct session *s, struct thread *t, size_t i, const struct spmu_pmi *pmi,
 	const struct slot *slot)
 {
-	struct counter *c = t->counter + i;
+	/* the counter's state is with the core's owner if the event is the core's, and the sample with t */
+	struct thread *counts = cores_mine(t, i) ? t : t->core->owner;
+	struct counter *c = counts->counter + i;
 	uint64_t stands_for = c->loaded, before = c->count;
-	counter_update(s, t, i);
-	bool over = counter_set_period(s, t, i);
+	counter_update(s, counts, i);
+	bool over = counter_set_period(s, counts, i);
 	if (t->job[i].forced)
 		stands_for = c->count - before;	/* with the overflows that came before the interrupt was taken */
 	if (over && t->job[i].after)

@@ -51,6 +51,10 @@ struct driver_event {
 	/* a pushout counter, which drivers do not handle (session/events/pushout_events.h); `counter` is then
 	 * its unit.  NULL: an event of the family */
 	const struct pushout_event *pushout;
+	/* in, NetBurst: the hardware threads that it counts, as in struct thread_words; with `who` not 0 it has one
+	 * place, for all threads */
+	uint32_t who;
+	uint8_t active, pmi;
 	/* in: hardware threads of the core; 0 and 1: one.  NetBurst: they share the PMU, and each of them has a place
 	 * (seat) for the event; `thread` is the one whose place pmu to tags below are (driver_sit). */
 	unsigned threads, thread;

@@ -91,6 +91,9 @@ static uint32_t escr_of(const struct spmu_event *e, unsigned n)
 /* The ESCR's CPL and thread bits for the event's thread, */
 static uint32_t who(const struct driver_event *e)
 {
+	if (e->who)
+		return (e->who & 1 ? SPMU_ESCR_T0_USR : 0) | (e->who & 2 ? SPMU_ESCR_T0_OS : 0) |
+			(e->who & 4 ? SPMU_ESCR_T1_USR : 0) | (e->who & 8 ? SPMU_ESCR_T1_OS : 0);
 	uint32_t usr = e->thread ? SPMU_ESCR_T1_USR : SPMU_ESCR_T0_USR;
 	uint32_t os = e->thread ? SPMU_ESCR_T1_OS : SPMU_ESCR_T0_OS;
 	return (e->user ? usr : 0) | (e->kernel ? os : 0);
@@ -99,9 +102,10 @@ static uint32_t who(const struct driver_event *e)
 /* and for all threads that share the PMU. */
 static uint32_t whose_tags(const struct driver_event *e)
 {
-	struct driver_event other = *e;
+	struct driver_event one = *e, other = *e;
+	one.who = other.who = 0;
 	other.thread = !e->thread;
-	return who(e) | (e->threads > 1 ? who(&other) : 0);
+	return who(&one) | (e->threads > 1 ? who(&other) : 0);
 }
 
 static uint32_t escr_value(const struct driver_event *e)
@@ -274,6 +278,12 @@ static int check(const struct driver_event *e, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': INV needs a CMASK; give one, such as cmask=1", name);
 	if (e->evtsel & SPMU_EVTSEL_ANY)
 		return err_set(err, ERR_UNSUPPORTED, "'%s': NetBurst has no AnyThread", name);
+	if (e->precise && (e->who || e->active || e->pmi))
+		return err_set(err, ERR_UNSUPPORTED,
+			"'%s': PEBS has a counter for each hardware thread, so a precise event counts its own thread",
+			name);
+	if (e->after && (e->who || e->pmi))
+		return err_set(err, ERR_UNSUPPORTED, "'%s': a cascaded event counts its own hardware thread", name);
 	if (e->precise && (e->forced || e->after))
 		return err_set(err, ERR_UNSUPPORTED,
 			"'%s': a precise event can neither cascade nor set FORCE_OVF; only one that interrupts can",
@@ -342,22 +352,31 @@ static int netburst_assign(const struct spmu_model *m, struct driver_event *e, s
 	struct driver_event *each = calloc(n * threads, sizeof *each);
 	if (!each)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	for (size_t i = 0; i < n * threads; i++) {
-		each[i] = e[i / threads];
-		each[i].thread = (unsigned)(i % threads);
+	size_t all = 0, *of = calloc(n * threads, sizeof *of), *first = calloc(n, sizeof *first);
+	for (size_t i = 0; i < n && of && first; i++) {
+		first[i] = all;
+		for (unsigned k = 0; k < (e[i].who ? 1 : threads); k++) {
+			of[all] = i;
+			each[all] = e[i];
+			each[all++].thread = k;
+		}
+	}
+	for (size_t i = 0; i < all; i++)
 		if (each[i].after)
-			each[i].after = 1 + (each[i].after - 1) * threads + each[i].thread;
-	}
-	int rc = assign(m, each, n * threads, room, pmus, which, err);
-	*which /= threads;
-	for (size_t i = 0; i < n * threads && !rc; i++) {
+			each[i].after = 1 + first[each[i].after - 1] + (e[each[i].after - 1].who ? 0 : each[i].thread);
+	int rc = of && first ? assign(m, each, all, room, pmus, which, err) : err_set(err, ERR_NOMEM, "out of memory");
+	*which = all ? of[*which] : 0;
+	for (size_t i = 0; i < all && !rc; i++) {
 		const struct driver_event *x = &each[i];
-		e[i / threads].fixed = x->fixed;
-		e[i / threads].seat[x->thread] = (struct driver_seat){ x->pmu, x->counter, x->escr, x->up_escr,
-			x->up_counter, x->tags };
+		const unsigned to = x->who ? threads : x->thread + 1;
+		for (unsigned k = x->thread; k < to; k++)
+			e[of[i]].seat[k] = (struct driver_seat){ x->pmu, x->counter, x->escr, x->up_escr, x->up_counter,
+				x->tags };
 		if (!x->thread)
-			driver_sit(&e[i / threads], 0);
+			driver_sit(&e[of[i]], 0);
 	}
+	free(of);
+	free(first);
 	free(each);
 	return rc;
 }
@@ -399,7 +418,7 @@ static const char *escr_name(uint32_t msr)
 static uint32_t cccr_value(const struct driver_event *e)
 {
 	unsigned cmask = e->evtsel >> 24 & 0xff;
-	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) | SPMU_CCCR_ACTIVE(3);
+	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) | SPMU_CCCR_ACTIVE(e->active ? e->active - 1 : 3);
 	if (cmask || e->evtsel & SPMU_EVTSEL_EDGE)
 		v |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(cmask ? cmask - 1 : 0) |
 			(e->evtsel & SPMU_EVTSEL_INV ? SPMU_CCCR_COMPLEMENT : 0) |
@@ -472,7 +491,9 @@ static int write_tagging(const struct spmu_model *m, const struct driver_event *
 
 static uint32_t interrupt_bits(const struct driver_event *e)
 {
-	return e->thread ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
+	if (e->pmi)
+		return (e->pmi & 1 ? SPMU_CCCR_OVF_PMI_T0 : 0) | (e->pmi & 2 ? SPMU_CCCR_OVF_PMI_T1 : 0);
+	return (e->who ? !(e->who & 3) : e->thread) ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
 }
 
 static int write_event(const struct driver_event *e, struct driver_writes *out, struct err *err)

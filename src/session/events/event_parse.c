@@ -42,6 +42,7 @@ struct wish {
 	uint32_t extra_msr;
 	uint64_t set, mask;	/* PERFEVTSEL bits that modify the event, and the mask of those that were given */
 	uint64_t period, frequency;
+	struct thread_words threads;	/* NetBurst */
 	const char *name;	/* of name=, not terminated */
 	size_t name_bytes;
 	struct netburst_wish netburst;
@@ -178,7 +179,7 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 		return 0;
 	}
 	*known = false;
-	return 0;
+	return spmu_model_family(p->model) == SPMU_FAMILY_NETBURST ? thread_word(&w->threads, s, n, known, p->err) : 0;
 }
 
 /* ---- adding an event ------------------------------------------------------------------------------------ */
@@ -272,8 +273,11 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		.event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
 		.most_precise = w->most_precise, .exclude_kernel = !w->kernel,
 		.exclude_user = w->kernel && !w->user, .source = source, .period = w->period,
-		.frequency = w->frequency
+		.frequency = w->frequency,
+		.threads = w->threads
 	};
+	if (!row && (w->threads.who || w->threads.active || w->threads.pmi))
+		return bad(p, ERR_INPUT, "'%.*s' is a clock: hardware threads do not apply", (int)n, spelled);
 	if (row) {
 		int rc = netburst_compose(&w->netburst, p->model, row, &e.event, &e.made, p->err);
 		rc = rc ? rc : hardware(p, &e, spelled, n, base, w);
@@ -405,7 +409,10 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 				*code |= v << part[i].shift;
 				return 0;
 			}
-		int rc = netburst_word(&w->netburst, p->model, NULL, s, n, &known, p->err);
+		int rc = thread_word(&w->threads, s, n, &known, p->err);
+		if (rc || known)
+			return rc;
+		rc = netburst_word(&w->netburst, p->model, NULL, s, n, &known, p->err);
 		if (rc || known)
 			return rc;
 	}

@@ -169,6 +169,8 @@ static void own_pmu(struct session *s, struct thread *t, const struct st_client 
 	for (unsigned point = 0; point < PUSHOUT_POINTS && t->run->siblings <= 1; point++)
 		host.pushout_width[point] = (uint8_t)widths.at[point];
 	client_request(&t->client, s->o.model, &host, request, answer);
+	if (request->code == SPMU_CLIENT_WRMSR && answer->status == SPMU_CLIENT_OK)
+		session_note_unmodelled(s, t->client.pmu);
 	if (request->code == SPMU_CLIENT_WRMSR && request->index == MSR_IA32_DS_AREA && !t->run->registers &&
 		answer->status == SPMU_CLIENT_OK) {
 		t->run->wants_registers = true;

@@ -183,4 +183,7 @@ size_t session_regions(const struct session *s);
 bool session_has_region(const struct session *s, const char *name);
 void session_region_info(const struct session *s, size_t region, struct session_region *out);
 uint64_t session_region_count(const struct session *s, size_t region, size_t event);
+/* Counters that registers set up for something that the model cannot count (spmu_unmodelled), by the program itself
+ * (softpmu/client.h) or for an event given as a number: the first 8 different ones.  Until session_destroy. */
+size_t session_unmodelled(const struct session *s, const struct spmu_unmodelled **out);
 #endif

@@ -7,6 +7,7 @@
 #include "session/session_internal.h"
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t counter_mask(const struct session *s, size_t i)
 {
@@ -159,6 +160,20 @@ static bool has_sampled(const struct session *s, const struct thread *t, unsigne
 }
 
 /* Programs all PMUs of a thread; counting starts with the last write. */
+void session_note_unmodelled(struct session *s, const struct spmu *pmu)
+{
+	struct spmu_unmodelled list[SESSION_UNMODELLED];
+	size_t n = spmu_unmodelled(pmu, list, SESSION_UNMODELLED);
+	for (size_t i = 0; i < n && i < SESSION_UNMODELLED; i++) {
+		size_t k = 0;
+		while (k < s->unmodelled_kept && (s->unmodelled[k].select != list[i].select ||
+			strcmp(s->unmodelled[k].event, list[i].event)))
+			k++;
+		if (k == s->unmodelled_kept && k < SESSION_UNMODELLED)
+			s->unmodelled[s->unmodelled_kept++] = list[i];
+	}
+}
+
 int session_program(struct session *s, struct thread *t, struct err *err)
 {
 	struct driver_writes *w = malloc(sizeof *w);
@@ -187,6 +202,8 @@ int session_program(struct session *s, struct thread *t, struct err *err)
 			if (no)
 				rc = refuse(s, k, no, w->write[i].msr, w->write[i].value, err);
 		}
+		if (!rc)
+			session_note_unmodelled(s, t->pmu[k]);
 	}
 	free(w);
 	free(job);

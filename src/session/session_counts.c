@@ -111,6 +111,12 @@ size_t session_regions(const struct session *s)
 	return s->regions.regions;
 }
 
+size_t session_unmodelled(const struct session *s, const struct spmu_unmodelled **out)
+{
+	*out = s->unmodelled;
+	return s->unmodelled_kept;
+}
+
 bool session_has_region(const struct session *s, const char *name)
 {
 	for (size_t i = 0; i < s->regions.regions; i++)

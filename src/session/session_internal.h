@@ -103,8 +103,13 @@ struct thread {
 	uint64_t *ran;
 };
 
+enum { SESSION_UNMODELLED = 8 };	/* kept of them, at most */
+
 struct session {
 	struct session_options o;
+	/* counters that were set up by registers for something that cannot be counted, each event once */
+	struct spmu_unmodelled unmodelled[SESSION_UNMODELLED];
+	size_t unmodelled_kept;
 	uint64_t hz;
 	struct item *item;
 	const struct driver *driver;
@@ -147,6 +152,8 @@ int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t
 /* presets it for what is left of the period; true if a period was over */
 bool counter_set_period(const struct session *s, struct thread *t, size_t i);
 const char *session_spelled(const struct session *s, size_t i);	/* the item's event, as the user wrote it */
+/* keeps what spmu_unmodelled says of this PMU, after its registers have been written */
+void session_note_unmodelled(struct session *s, const struct spmu *pmu);
 /* programs all PMUs of a thread; counting starts */
 int session_program(struct session *s, struct thread *t, struct err *err);
 

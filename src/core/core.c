@@ -70,6 +70,13 @@ static inline void enter(struct core *c)
 		smt_enter(c);
 }
 
+static void warm_flush(struct core *c, const struct iblock *b, const struct insn *in, unsigned slot, uint64_t addr)
+{
+	for (const struct uop *u = b->uop + in->first_uop, *end = u + in->uops; u < end; u++)
+		if (u->kind == UOP_FLUSH && u->slot == slot && (u->flush != FLUSH_DEMOTE || c->config.l3_demote))
+			memsys_warm_flush(c->mem, addr, u->flush);
+}
+
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	unsigned nslots = core_executed(b, exit, &insns);
@@ -88,6 +95,8 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 			unsigned kind = b->slot[s].kind;
 			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
 				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
+			else if (kind == ST_SLOT_FLUSH)
+				warm_flush(c, b, in, s, slots[s]);
 		}
 	}
 	frontend_elsewhere(c);

@@ -99,7 +99,7 @@ STAGE bool uop_allocate(struct core *c, const struct way way, const struct uop *
 		slot->memory = true;
 		if (!stage_load_buffer(c, way, NULL, &slot->a, &lb))
 			return false;
-	} else if (u->kind == UOP_STORE_ADDR) {
+	} else if (u->kind == UOP_STORE_ADDR || UNLIKELY(p->kind == UOP_FLUSH && p->access && !way.wrong)) {
 		slot->memory = true;
 		if (!stage_store_buffer(c, way, NULL, &slot->a))
 			return false;
@@ -287,11 +287,29 @@ STAGE void uop_store_data(struct core *c, const struct way way, const struct uop
 	slot->memory = true;
 }
 
+/* A line is flushed.  On the wrong path nothing is, because a flush waits for its retirement. */
+STAGE void uop_flush(struct core *c, const struct way way, const struct going *g, const struct uop *u,
+	struct slot *slot, struct pass *p)
+{
+	p->dispatch = UNLIKELY(p->busy > 1 && u->unit && p->ports)
+		? run_unit(c, u, p->busy, p->ports, p->port, p->ready, way.wrong) : uop_dispatch(c, way, p);
+	p->complete = p->dispatch + p->latency + !p->latency;
+	if (!p->access || way.wrong)
+		return;
+	struct mem_result r = { 0, 0 };
+	memsys_flush_translate(c->mem, p->addr, p->dispatch, &r);
+	slot->a.did |= r.did;
+	p->complete = max64(p->complete, r.ready);
+	lsq_flush(c, g->in->addr, p->addr, u->flush, r.ready);
+}
+
 /* Fences, and whatever else serialises. */
 STAGE void uop_fence(struct core *c, const struct way way, const struct uop *u, struct pass *p)
 {
 	p->dispatch = uop_dispatch(c, way, p);
 	p->complete = p->dispatch + u->latency + !u->latency;
+	if (u->kind == UOP_FENCE_STORE && !way.wrong)
+		lsq_store_fence(c);
 	if (u->kind == UOP_FENCE_LOAD || u->kind == UOP_FENCE_FULL) {
 		p->complete = max64(p->complete, c->e.now + 1);
 		if (u->kind == UOP_FENCE_FULL)
@@ -316,6 +334,9 @@ STAGE void uop_execute(struct core *c, const struct way way, const struct going 
 		break;
 	case UOP_STORE_DATA:
 		uop_store_data(c, way, u, slot, p);
+		break;
+	case UOP_FLUSH:
+		uop_flush(c, way, g, u, slot, p);
 		break;
 	case UOP_ELIMINATED:	/* the destination is the source's physical register */
 	case UOP_NOP:
@@ -410,7 +431,10 @@ STAGE bool run_uop(
 	};
 	if (UNLIKELY(g->of != NULL))
 		detail_before(c, g->of);
-	uop_access(g, u, &p);
+	if (UNLIKELY(p.kind == UOP_FLUSH && u->flush == FLUSH_DEMOTE && !c->config.l3_demote))
+		p.kind = UOP_NOP;
+	else
+		uop_access(g, u, &p);
 	if (!uop_allocate(c, way, u, slot, &p))
 		return false;
 	const unsigned bypass = uop_operands(c, way, u, slot, &p);

@@ -250,6 +250,7 @@ struct store {			/* 64 bytes */
 	uint32_t size;
 	bool done;		/* an access is made */
 	bool non_temporal;
+	uint8_t flush;		/* enum uop_flush: it is no store, but flushes these bytes */
 	bool many;		/* it touches more than two buckets: `older` knows the first two only */
 	uint32_t older[2];	/* what its first and second bucket held before: 1 + number of an older store */
 };
@@ -281,6 +282,8 @@ struct lsq {
 	uint64_t next_forward;	/* forward.gap: first cycle in which a load may take its data from a store */
 	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line;
 	uint64_t last_line;	/* cache line of the last commit */
+	uint64_t flushed;	/* cycle in which the last flush is done, for which later stores need not wait */
+	bool weak_flushes;	/* there were such flushes since the last fence */
 	uint32_t rename_limit;
 	struct pair pair[PAIRS];
 	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];

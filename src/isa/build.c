@@ -241,6 +241,26 @@ static void build_prefetch(struct build *c)
 	build_left_over(c);
 }
 
+/* CLFLUSH and the like: one of the uops that the table gives carries the address, and has the line flushed.  It is the
+ * one before the last, which a store's address would be.  CLDEMOTE is a NOP; cores that execute a NOP on a port do not
+ * have CLDEMOTE. */
+static void build_flush(struct build *c, const ZydisDecodedInstruction *zi)
+{
+	struct builder *b = c->b;
+	const unsigned n = b->n - c->first;
+	if (!n)
+		return;
+	struct uop *u = &b->uop[b->n - (n > 1 ? 2 : 1)];
+	if (u->kind != UOP_NOP && !(c->traits & T_FLUSH))
+		return;
+	u->kind = UOP_FLUSH;
+	u->domain = 0;
+	u->flush = zi->mnemonic == ZYDIS_MNEMONIC_CLFLUSH ? FLUSH_OUT
+		: zi->mnemonic == ZYDIS_MNEMONIC_CLFLUSHOPT ? FLUSH_OUT_WEAK
+		: zi->mnemonic == ZYDIS_MNEMONIC_CLWB ? FLUSH_CLEAN : FLUSH_DEMOTE;
+	build_assign_slot(c, u, ST_SLOT_FLUSH, 1);
+}
+
 /* Strings.  The pointers and the count advance independently of memory; a compare reads what was loaded. */
 static void build_string(struct build *c, bool rep, unsigned size)
 {
@@ -829,6 +849,8 @@ static void emit_uops(struct build *c, const ZydisDecodedInstruction *zi, const 
 	} else {
 		build_generic(c, locked);
 		split_slots(c, zi, op);
+		if (c->traits & T_FLUSH || zi->mnemonic == ZYDIS_MNEMONIC_CLDEMOTE)
+			build_flush(c, zi);
 	}
 }
 

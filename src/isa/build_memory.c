@@ -106,7 +106,7 @@ static int find_slot(const struct slot_cursor *s, unsigned kind)
 	for (unsigned i = 0; i < s->count && i < 256; i++)
 		if (s->slot[i].kind == kind && !is_taken(s, i))
 			return (int)i;
-	if (kind == ST_SLOT_PREFETCH)
+	if (kind == ST_SLOT_PREFETCH || kind == ST_SLOT_FLUSH)
 		return -1;
 	for (unsigned i = 0; i < s->count && i < 256; i++)
 		if (s->slot[i].kind == ST_SLOT_LOADSTORE && !is_taken(s, i))
@@ -149,7 +149,7 @@ void build_assign_slot(struct build *c, struct uop *u, unsigned kind, unsigned w
 		if (!both)
 			take(s, (unsigned)j);
 	}
-	if (kind != ST_SLOT_PREFETCH)	/* the tracer gives prefetches no size */
+	if (kind != ST_SLOT_PREFETCH && kind != ST_SLOT_FLUSH)	/* the tracer gives these no size */
 		u->size = (uint16_t)size;
 }
 
@@ -287,7 +287,7 @@ void build_left_over(struct build *c)
 	struct mem m = { .plain = 1 };
 	for (unsigned i = 0; i < c->slots->count && i < 256; i++) {
 		const struct st_slot *s = &c->slots->slot[i];
-		if (is_taken(c->slots, i))
+		if (is_taken(c->slots, i) || s->kind == ST_SLOT_FLUSH)	/* build_flush takes it */
 			continue;
 		if (c->b->n - c->first > INSN_UOPS_MAX - 3)
 			return;

@@ -137,7 +137,7 @@ static int check_def(const struct st_block_def *def, size_t bytes, struct def *d
 	for (unsigned i = 0; i < def->slots; i++) {
 		const struct st_slot *s = &d->slot[i];
 		bool known = s->kind == ST_SLOT_LOAD || s->kind == ST_SLOT_STORE || s->kind == ST_SLOT_LOADSTORE ||
-		             s->kind == ST_SLOT_PREFETCH || s->kind == ST_SLOT_REG;
+		             s->kind == ST_SLOT_PREFETCH || s->kind == ST_SLOT_FLUSH || s->kind == ST_SLOT_REG;
 		if (!known || s->insn >= def->insns)
 			return err_set(err, ERR_INPUT, "block %u: slot %u of kind %u names instruction %u of %u",
 				def->id, i, s->kind, s->insn, def->insns);

@@ -57,6 +57,7 @@ enum uop_kind {
 	UOP_ELIMINATED,	/* done at rename: the destination becomes a copy of src[0] (or is ready, if there is none).
 				 * With ports: executes on these, with its latency, when rename cannot eliminate it
 				 * (core/backend/eliminate.h) */
+	UOP_FLUSH,	/* takes a line out of the caches, in order with stores: `flush` says how */
 	UOP_FENCE_LOAD, UOP_FENCE_STORE, UOP_FENCE_FULL,
 	UOP_SERIALIZE, /* waits until all before it have retired; nothing after it issues before it has */
 };
@@ -94,6 +95,7 @@ struct uop {			/* 40 bytes */
 		/* UOP_COMPUTE: enum uop_domain, of the vector registers that it reads and writes */
 		uint16_t domain;
 		uint16_t load;		/* UOP_LOAD, UOP_STORE_ADDR: enum uop_load */
+		uint16_t flush;		/* UOP_FLUSH: enum uop_flush */
 	};
 };
 #define UOP_NO_SLOT 0xffffu
@@ -105,6 +107,14 @@ enum uop_domain { /* home of its vector operands; a value from another domain ar
 	DOMAIN_FP_ADD,    /* an adder with a bypass of its own */
 	DOMAIN_HOMES = 3, /* mask of the above */
 	DOMAIN_SLOW = 4,  /* added to one of the above: has isa_options.slow_latency */
+};
+
+enum uop_flush {
+	FLUSH_NONE,
+	FLUSH_OUT,		/* CLFLUSH: out of all caches, in order with stores and other such flushes */
+	FLUSH_OUT_WEAK,		/* CLFLUSHOPT: the same, but later stores do not wait for it */
+	FLUSH_CLEAN,		/* CLWB: written back, and stays */
+	FLUSH_DEMOTE,		/* CLDEMOTE: from the core's own caches to L3 */
 };
 
 enum uop_load {

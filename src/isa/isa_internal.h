@@ -37,6 +37,7 @@ enum class_traits {
 	T_X87_STATUS = 16384,	/* sets the condition code of the x87 status word */
 	/* begins with a transfer from another register file: the last uop reads the vector sources */
 	T_VEC_LATE = 32768,
+	T_FLUSH = 65536,	/* takes a line out of the caches */
 };
 
 struct class_info { const char *name; uint32_t traits; uint64_t is; };

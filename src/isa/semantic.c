@@ -218,7 +218,7 @@ unsigned isa_semantic(const struct isa *isa, int word_bytes, const uint8_t *code
 		if (o->mem.type == ZYDIS_MEMOP_TYPE_AGEN || s->op == SEM_LEA)
 			continue;
 		bool prefetch = isa_mnemonic_class[zi.mnemonic] &&
-			isa_classes[isa_mnemonic_class[zi.mnemonic]].traits & T_PREFETCH;
+			isa_classes[isa_mnemonic_class[zi.mnemonic]].traits & (T_PREFETCH | T_FLUSH);
 		s->flags |= (uint16_t)(prefetch ? SEM_PREFETCH : (reads ? SEM_LOADS : 0) | (writes ? SEM_STORES : 0));
 	}
 	if (zi.cpu_flags &&

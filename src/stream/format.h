@@ -66,6 +66,7 @@ enum st_kind {
 enum st_slot_kind {
 	ST_SLOT_LOAD = 1, ST_SLOT_STORE = 2, ST_SLOT_LOADSTORE = 3,	/* value: linear address */
 	ST_SLOT_PREFETCH = 4,	/* value: linear address of a software prefetch */
+	ST_SLOT_FLUSH = 5,	/* value: linear address of CLFLUSH, CLFLUSHOPT, CLWB or CLDEMOTE */
 	ST_SLOT_REG = 8		/* value: what was written, zero-extended; `what` says where */
 };
 enum st_slot_flags {

@@ -287,7 +287,7 @@ static void slot_prefetch(struct build *b, const struct st_insn_def *insn)
 	}
 	if (f.address32 && WORD == Ity_I64)
 		addr = temp(b, WORD, IRExpr_Binop(Iop_And64, addr, word_const(0xffffffffu)));
-	slot_access(b, ST_SLOT_PREFETCH, addr, 0, 0, NULL);
+	slot_access(b, f.flush ? ST_SLOT_FLUSH : ST_SLOT_PREFETCH, addr, 0, 0, NULL);
 }
 
 /* Valgrind's client request is a sequence of five instructions that do nothing on a processor.  VEX treats it as one

@@ -113,9 +113,9 @@ void blocks_discarded(Addr orig_addr, VexGuestExtents extents);
 IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
 	const VexGuestExtents *vge, const VexArchInfo *host, IRType gword, IRType hword);
 
-/* tracer_prefetch.c: the address expression of a software prefetch.  False if these bytes are not a prefetch, or have a
- * segment prefix. */
-struct prefetch { Int base, index; UInt scale; Long disp; Bool address32; };	/* registers as encoded, -1 none */
+/* tracer_prefetch.c: the address expression of a software prefetch or flush.  False if these bytes are neither, or
+ * have a segment prefix.  base, index: registers as encoded, -1 none.  flush: it flushes the line instead. */
+struct prefetch { Int base, index; UInt scale; Long disp; Bool address32, flush; };
 Bool prefetch_decode(const UChar *code, UInt len, ULong next_ip, struct prefetch *out);
 
 /* events.c */

@@ -18,7 +18,10 @@ $P/stream $P/wrongpath:
 $P/work-static: tests/programs/work.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -static -o $@ $<
-programs: $P/tune
+programs: $P/tune $P/flush
+$P/flush: tests/programs/flushes.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -static -pthread -o $@ $<
 $P/tune: tests/programs/tune.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -static -o $@ $<

@@ -43,7 +43,14 @@ void lsq_commit(struct core *c)
 	struct store *s = &q->store[q->head++ & q->mask];
 	uint64_t at = s->retire + q->commit_delay;
 	const uint64_t from = at, memory = c->e.spent_memory;
-	if (s->done) {
+	if (UNLIKELY(s->flush)) {
+		const uint64_t done = memsys_flush(c->mem, s->addr, s->flush, at);
+		if (s->flush == FLUSH_OUT)
+			at = done;
+		else
+			q->weak_flushes = true;
+		q->flushed = max64(q->flushed, done);
+	} else if (s->done) {
 		struct mem_result r = { 0, 0 };
 		memsys_store_commit(c->mem, s->ip, s->addr, s->size, at, s->non_temporal, &r);
 		if (UNLIKELY(r.did & SPMU_DID(STORE_L1D_MISS)))
@@ -61,7 +68,7 @@ void lsq_commit(struct core *c)
 	}
 	q->last_line = s->addr >> 6;
 	s->commit = q->last_commit;
-	if (UNLIKELY(emit_wanted(&c->e, SPMU_SIG_STORE_VISIBLE)))
+	if (UNLIKELY(emit_wanted(&c->e, SPMU_SIG_STORE_VISIBLE)) && !s->flush)
 		emit_signal_at(&c->e, SPMU_SIG_STORE_VISIBLE, s->commit, s->commit, 1, s->ip, s->addr);
 	if (UNLIKELY(c->e.detail)) {
 		struct core_written *w = detail_new(&c->e, DETAIL_WRITTEN);
@@ -76,7 +83,25 @@ uint64_t lsq_drain(struct core *c)
 {
 	while (c->q.head != c->q.tail)
 		lsq_commit(c);
-	return c->q.last_commit;
+	c->q.weak_flushes = false;
+	return max64(c->q.last_commit, c->q.flushed);
+}
+
+void lsq_store_fence(struct core *c)
+{
+	struct lsq *q = &c->q;
+	for (uint32_t n = q->head; n != q->tail && !q->weak_flushes; n++)
+		q->weak_flushes = q->store[n & q->mask].flush > FLUSH_OUT;
+	if (UNLIKELY(q->weak_flushes))
+		q->last_commit = max64(q->last_commit, lsq_drain(c));
+}
+
+void lsq_flush(struct core *c, uint64_t ip, uint64_t addr, unsigned kind, uint64_t addr_ready)
+{
+	const uint64_t line = addr & ~(uint64_t)(FLUSH_BYTES - 1);
+	struct store *s = lsq_store(c, ip, line, FLUSH_BYTES, true, false, addr_ready);
+	s->flush = (uint8_t)kind;
+	c->q.wants_data = false;
 }
 
 /* A store enters the queue; lsq_room was called before.  A load that is dispatched at addr_ready or later sees
@@ -130,7 +155,7 @@ static bool overlaps(const struct store *s, uint64_t addr, uint32_t size)
 /* True if they overlap in the low bits that are compared first (alias.bits). */
 static bool overlaps_low(const struct lsq *q, const struct store *s, uint64_t addr, uint32_t size)
 {
-	return ((addr - s->addr) & q->alias_mask) < s->size || ((s->addr - addr) & q->alias_mask) < size;
+	return !s->flush && (((addr - s->addr) & q->alias_mask) < s->size || ((s->addr - addr) & q->alias_mask) < size);
 }
 
 /* True if the store is not written to L1D at `cycle`, as far as is known. */
@@ -235,7 +260,11 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 		if (s->commit <= at)
 			s = NULL;
 	}
-	if (s) {
+	if (s && UNLIKELY(s->flush)) {
+		while ((int32_t)(found - 1 - q->head) >= 0)
+			lsq_commit(c);
+		at = max64(at, s->commit);
+	} else if (s) {
 		uint64_t offset = addr - s->addr;
 		if (offset < s->size && size <= s->size - offset && !(q->same_start && offset)) {
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) |

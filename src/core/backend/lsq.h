@@ -19,6 +19,10 @@
  * r64,[m64]+MOV [m64],r64 takes 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
  * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger
  * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").
+ * Flushes of lines (CLFLUSH, ..) have a place in the store buffer, from which they leave in order (SDM vol. 3A, "Memory
+ * Ordering in P6 and More Recent Processor Families": no write is reordered with CLFLUSH; its uops are those of a
+ * store).  A younger load of the line waits for its flush, as it would for a store that cannot forward (GUESS; settle
+ * with a chain of CLFLUSH and a load of the line: LD_BLOCKS.STORE_FORWARD and L1 misses).
  * Leaves out: what a load costs that became the wrong register; whether the stored register was a vector
  * register; the other hardware thread; snoops; forwarding of split and uncacheable accesses; forwarding from
  * several stores.
@@ -32,7 +36,9 @@
 #include "core/backend/scheduler.h"
 
 void lsq_commit(struct core *c);		/* commits the oldest store */
-uint64_t lsq_drain(struct core *c);		/* commits all; returns the cycle in which the last was written */
+/* Commits all; returns the cycle in which the last was written and all flushes are done. */
+uint64_t lsq_drain(struct core *c);
+void lsq_store_fence(struct core *c);		/* later stores wait for all flushes */
 uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, bool vector,
                   uint64_t *did, uint64_t *dispatch);
 /* Returns the first cycle from `ready` on in which the port is free and no load that was dispatched then meets
@@ -52,6 +58,10 @@ void lsq_lock_done(struct core *c);
 uint32_t lsq_find(const struct lsq *q, uint64_t addr, uint32_t size, uint64_t cycle, bool *alias);
 struct store *lsq_store(
 	struct core *c, uint64_t ip, uint64_t addr, uint32_t size, bool done, bool non_temporal, uint64_t addr_ready);
+
+/* A flush (enum uop_flush) of the line at addr enters the queue like a store.  Loads of the line wait until it is done;
+ * later stores do so too, unless it is one of the weak kinds. */
+void lsq_flush(struct core *c, uint64_t ip, uint64_t addr, unsigned kind, uint64_t addr_ready);
 
 /* Stores that have retired by `cycle` go on to L1D. */
 static inline void lsq_advance(struct core *c, uint64_t cycle)

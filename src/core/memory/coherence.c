@@ -25,12 +25,18 @@ static uint64_t under_way(const struct inflight *fill, uint8_t state, uint32_t l
 	return entry >= 0 ? fill->ready[entry] : 0;
 }
 
-/* The core has given the line up: its next request must not find the old one in flight. */
 static void forget(struct inflight *fill, uint32_t line)
 {
 	for (uint32_t i = 0; i < fill->count; i++)
 		if (fill->line[i] == line)
 			fill->line[i] = LINE_NONE;
+}
+
+void coherence_forget(struct memsys *m, uint32_t line)
+{
+	forget(&m->l2_fill, line);
+	forget(&m->l1d_fill, line);
+	forget(&m->l1i_fill, line);
 }
 
 struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed)

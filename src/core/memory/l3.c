@@ -227,15 +227,15 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 	}
 }
 
+uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	return memory_write(m, line, cycle, timed);
+}
+
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
-	struct memsys_shared *s = m->shared;
-	for (uint32_t i = 0; i < s->cores; i++)
-		coherence_drop(s->core[i], line);
-	int32_t slot = uncore_l3_find(s, line);
-	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
-	if (slot >= 0)
-		cache_drop(&s->l3, slot);
+	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle, 1);
+	flush_line(m, line, cycle, timed);
 	return memory_write(m, line, cycle, timed);
 }
 

@@ -190,12 +190,21 @@ static void l1d_train(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t lin
 
 static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_t attributes, bool timed);
 
-/* A load needs a line with stores that are still in a write-combining buffer: those go to L2 first. */
-SLOW void wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+/* An access needs a line with stores that are still in a write-combining buffer: those go out first. */
+SLOW uint64_t wc_give(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
 {
+	uint64_t gone = cycle;
 	for (unsigned i = 0; i < m->wc_count; i++)
-		if (m->wc[i].vline == vline && m->wc[i].to_l2)
+		if (m->wc[i].vline == vline) {
 			wc_send(m, &m->wc[i], cycle, 0, timed);
+			gone = m->wc[i].free > gone ? m->wc[i].free : gone;
+		}
+	return gone;
+}
+
+uint64_t wc_flush(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed)
+{
+	return m->wc_open ? wc_give(m, vline, cycle, timed) : cycle;
 }
 
 /* One line of a load. */
@@ -240,7 +249,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 	}
 	enum inflight_source source;
 	uint64_t asked;
-	if (m->write_through)
+	if (m->wc_open)
 		wc_give(m, vline, cycle, timed);
 	uint64_t ready = l1d_bring(m, vline, line, cycle, ACCESS_LOAD, 0, true, timed, &source, &asked);
 	*did |= SPMU_DID(L1D_MISS);
@@ -497,6 +506,8 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 		return ready;
 	}
 	*did |= SPMU_DID(STORE_L1D_MISS);
+	if (m->wc_open)
+		wc_give(m, vline, cycle, timed);
 	uint32_t line = physical_line(m, translate_known(m, addr), vline);
 	if (m->write_around)
 		return l2_write_around(m, line, cycle, timed);
@@ -515,6 +526,7 @@ static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_
 		emit_attributes(m->emitter, SPMU_SIG_WC_EVICT, cycle, cycle, 1, attributes);
 	w->vline = VLINE_NONE;
 	w->bytes = 0;
+	m->wc_open--;
 	if (w->to_l2) {
 		w->free = l2_store(m, w->line, cycle, timed);
 		return;
@@ -539,9 +551,12 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 	uint64_t vline = linear_line(m, addr), ready = cycle + 1;
 	struct wc_line *w = NULL, *oldest = &m->wc[0];
 	for (unsigned i = 0; i < m->wc_count; i++) {
-		if (m->wc[i].vline == vline && m->wc[i].to_l2 == to_l2) {
-			w = &m->wc[i];
-			break;
+		if (m->wc[i].vline == vline) {
+			if (m->wc[i].to_l2 == to_l2) {
+				w = &m->wc[i];
+				break;
+			}
+			wc_send(m, &m->wc[i], cycle, 0, timed);	/* older stores of the other kind */
 		}
 		/* an empty buffer, the one that is free soonest; without one, the buffer opened first */
 		bool empty = m->wc[i].vline == VLINE_NONE, best = oldest->vline == VLINE_NONE;
@@ -562,6 +577,11 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 		w->line = physical_line(m, translate_known(m, addr), vline);
 		w->stamp = ++m->wc_clock;
 		w->bytes = 0;
+		m->wc_open++;
+		/* what the caches have of the line leaves them: SDM vol. 1, "Caching of Temporal vs. Non-Temporal
+		 * Data" */
+		if (!to_l2 && flush_line(m, w->line, cycle, timed).modified)
+			uncore_write_back(m, w->line, cycle, timed);
 	}
 	uint32_t from = addr & ((1u << m->line_log2) - 1);
 	uint64_t set = bytes >= 64 ? ~UINT64_C(0) : ((UINT64_C(1) << bytes) - 1) << from;

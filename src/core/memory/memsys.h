@@ -54,9 +54,16 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
                          struct mem_result *r);
 /* A software prefetch. */
 void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle);
+/* Translates the address of a flush, as a load's (SDM vol. 2, CLFLUSH).  did, ready: as memsys_store_translate. */
+void memsys_flush_translate(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r);
+/* A flush (kind: enum uop_flush) of the FLUSH_BYTES at addr, which is aligned, leaves the store buffer at `cycle`.
+ * Returns when it is done. */
+enum { FLUSH_BYTES = 64 };	/* what CPUID leaf 1 says to every program, whatever the core's lines are */
+uint64_t memsys_flush(struct memsys *m, uint64_t addr, unsigned kind, uint64_t cycle);
 /* The legacy front end fetches the line that holds `addr`. */
 void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r);
 /* Functional warming: change state as the functions above, without time and signals. */
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store);
+void memsys_warm_flush(struct memsys *m, uint64_t addr, unsigned kind);
 void memsys_warm_fetch(struct memsys *m, uint64_t addr);
 #endif

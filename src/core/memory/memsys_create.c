@@ -144,6 +144,7 @@ void memsys_reset(struct memsys *m)
 	m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
 	memset(m->code_page, 0, sizeof m->code_page);
 	m->wc_clock = 0;
+	m->wc_open = 0;
 	memset(m->wc, 0, sizeof(m->wc));
 	for (unsigned i = 0; i < INFLIGHT_MAX; i++)
 		m->wc[i].vline = VLINE_NONE;

@@ -9,6 +9,7 @@
  *   l2.c             L2, super queue, the L2 prefetchers
  *   l3.c             L3, the way to memory
  *   coherence.c      snoops and invalidations in other cores
+ *   flush.c          lines that leave all caches: CLFLUSH and the like, non-temporal stores
  *
  * Every function that changes state takes `timed`, which is constant where it is inlined: false only warms the state.
  */
@@ -92,7 +93,7 @@ struct memsys {
 	struct linear linear;
 	bool use_next_line, use_ip_stride;
 	uint32_t icache_hit_record;	/* index of the last ICACHE_HIT record in the batch */
-	uint32_t wc_count;
+	uint32_t wc_count, wc_open;	/* write-combining buffers; those that hold stores */
 	uint64_t wc_clock;
 	struct wc_line wc[INFLIGHT_MAX];
 
@@ -201,6 +202,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
                      enum inflight_source *source, uint8_t *state);
 /* A line leaves L2. */
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed);
+/* Writes a modified line to memory.  Returns when memory takes it. */
+uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Writes a line past the caches (non-temporal) and drops every copy.  Returns when memory takes it. */
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
@@ -219,4 +222,11 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Takes a line from one core. */
 struct snoop coherence_drop(struct memsys *m, uint32_t line);
+/* The core has given the line up: its next request must not find the old one in flight. */
+void coherence_forget(struct memsys *m, uint32_t line);
+
+/* flush.c.  Takes a line out of all caches of the machine.  Modified data are lost: the caller writes them. */
+struct snoop flush_line(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* memsys.c: stores to the line that wait in this core's write-combining buffers go out.  Returns when they have. */
+uint64_t wc_flush(struct memsys *m, uint64_t vline, uint64_t cycle, bool timed);
 #endif

@@ -458,7 +458,8 @@ static void slot_addresses(const struct iblock *b, const struct insn *in, const 
 		const struct st_slot *slot = &b->slot[in->first_slot + k];
 		uint64_t *from = slot->kind == ST_SLOT_STORE ? &store_at : &load_at;
 		at[k] = slot->kind == ST_SLOT_REG ? ST_NOT_DONE :
-			slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_LOADSTORE ? mem : *from;
+			slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_FLUSH ||
+			slot->kind == ST_SLOT_LOADSTORE ? mem : *from;
 		if (slot->kind != ST_SLOT_REG && *from != ST_NOT_DONE)
 			*from += slot->size;
 	}

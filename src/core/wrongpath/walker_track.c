@@ -41,7 +41,7 @@ static unsigned memory_slot(const struct iblock *b, const struct insn *in, const
 	struct track t = { .slot = (uint16_t)k, .bytes = (uint8_t)slot->size, .kind = TRACK_FORGET };
 	const uint64_t next = in->addr + in->len;
 	int v = -1;
-	if (slot->size > MEMORY_BYTES || slot->kind == ST_SLOT_PREFETCH)
+	if (slot->size > MEMORY_BYTES || slot->kind == ST_SLOT_PREFETCH || slot->kind == ST_SLOT_FLUSH)
 		return 0;
 	switch (slot->kind) {
 	case ST_SLOT_LOAD:

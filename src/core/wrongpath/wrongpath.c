@@ -182,7 +182,7 @@ uint64_t wrong_load_taken(
 	if (found) {
 		const struct store *s = &q->store[(found - 1) & q->mask];
 		const uint64_t offset = addr - s->addr;
-		if (offset < s->size && size <= s->size - offset) {
+		if (offset < s->size && size <= s->size - offset && !s->flush) {
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT);
 			return max64(at, s->data_ready) + q->forward_latency;
 		}

@@ -414,7 +414,7 @@ static void test_broken_descriptions_are_refused(void **state)
 	BROKEN(in[0].len, 0);
 	BROKEN(in[1].len, 16);
 	BROKEN(slot[0].kind, 0);
-	BROKEN(slot[0].kind, 5);
+	BROKEN(slot[0].kind, 6);
 	BROKEN(slot[1].insn, 2);
 	BROKEN(slot[1].insn, 255);
 	slot[0].insn = 1;	/* out of program order */

@@ -249,6 +249,17 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	{ 8, "f3 90", "",	/* pause */
 	  "*op p0156/1; *op p0156/1; *op p0156/1; *serialize p6/140",
 	  "*op p0156a/1; *op p0156a/1; *op p0156a/1; *serialize p6/158" },
+	{ 8, "0f ae 3e", "F0",	/* clflush [rsi]; as the tracer has it: without a size */
+	  "*op p0156/1; *op p0156/1; *flush p237/2 rsi>t0 s0:1; *op p4/1:b66:u3 t0>",
+	  "*op p0156a/1; *op p0156a/1; *flush p78/2 rsi>t0 s0:1; *op p49/1:b92:u3 t0>" },
+	{ 8, "66 0f ae 3e", "F0",	/* clflushopt [rsi] */
+	  "*op p0156/1; *op p0156/1; *flush p237/2 rsi>t0 s0:1; *op p4/1:b56:u3 t0>",
+	  "*op p0156a/1; *op p0156a/1; *flush p78/2 rsi>t0 s0:1; *op p49/1:b4:u3 t0>" },
+	{ 8, "66 0f ae 36", "F0",	/* clwb [rsi] */
+	  "*op p0156/1; *op p0156/1; *flush p237/2 rsi>t0 s0:1; *op p4/1:b56:u3 t0>",
+	  "*op p0156a/1; *op p0156a/1; *flush p78/2 rsi>t0 s0:1; *op p49/1:b4:u3 t0>" },
+	{ 8, "0f 1c 06", "F0",	/* cldemote [rsi] */
+	  "*flush s0:1", "=" },
 	{ 8, "0f ae e8", "",	/* lfence */
 	  "*lfence p0156/4; *nop",
 	  "*lfence p0156a/11; *nop" },
@@ -472,7 +483,7 @@ static void add_slots(struct maker *m, const char *s)
 {
 	while (*s) {
 		unsigned kind = *s == 'L' ? ST_SLOT_LOAD : *s == 'S' ? ST_SLOT_STORE : *s == 'A' ? ST_SLOT_LOADSTORE
-			: ST_SLOT_PREFETCH;
+			: *s == 'F' ? ST_SLOT_FLUSH : ST_SLOT_PREFETCH;
 		maker_slot(m, kind, (unsigned)atoi(s + 1));
 		s += strcspn(s, " ");
 		s += *s == ' ';

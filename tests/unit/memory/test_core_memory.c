@@ -409,6 +409,65 @@ static void test_full_fence_waits_for_stores(void **state)
 	bench_end(&b);
 }
 
+static void flush(unsigned kind)
+{
+	code_load(&k, 0, 0, 8);			/* makes an instruction with a slot */
+	struct uop *u = &k.uop[k.b.uops - 1];
+	u->kind = UOP_FLUSH;
+	u->is &= ~SPMU_IS(LOAD);
+	u->flush = (uint16_t)kind;
+	u->size = 1;
+}
+
+static void test_a_load_waits_for_the_flush_of_its_line_alone(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, NULL);
+	flush(FLUSH_OUT);
+	code_load(&k, REG_GPR, 0, 8);
+	code_load(&k, REG_GPR + 1, 0, 8);
+	code_load(&k, REG_GPR + 2, 0, 8);	/* 4 KB away: no alias */
+	mock.flush_latency = 300;
+	run(&b, (const uint64_t[]){ 0x9008, 0x9030, 0x9040, 0xa008 });
+	assert_int_equal(mock.flushes, 1);
+	assert_int_equal(mock.last_flush, FLUSH_OUT);
+	assert_int_equal(mock.last_flush_addr, 0x9000);
+	assert_true(mock.last_flush_cycle > out.uop[0].retire);
+	assert_int_equal(mock.loads, 3);
+	assert_int_equal(out.uop[1].complete, mock.last_flush_cycle + 300 + mock.load_latency);
+	assert_int_equal(out.uop[1].did & (SPMU_DID(FORWARDED) | SPMU_DID(FORWARD_BLOCKED)), 0);
+	assert_true(out.uop[2].complete < mock.last_flush_cycle + 300);
+	assert_true(out.uop[3].complete < mock.last_flush_cycle + 300);
+	assert_int_equal(out.uop[3].did & SPMU_DID(ALIAS_4K), 0);
+	bench_end(&b);
+}
+
+static void test_stores_wait_for_a_flush_and_pass_a_weak_one_up_to_a_fence(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct bench b;
+		fixture_start(&b, &k, NULL);
+		flush(i ? FLUSH_OUT_WEAK : FLUSH_OUT);
+		if (i >= 2) {
+			code_insn(&k, 3, 0);
+			code_uop(&k, i == 2 ? UOP_FENCE_STORE : UOP_FENCE_FULL, 0, 1, true);
+		}
+		code_store(&k, 0, 0, 8);
+		mock.flush_latency = 300;
+		run(&b, (const uint64_t[]){ 0x9000, 0x8000 });
+		core_flush(b.c, true);
+		const uint64_t flushed = mock.last_flush_cycle + 300;
+		assert_int_equal(mock.stores, 1);
+		assert_int_equal(heard_count(SPMU_SIG_STORE_VISIBLE), 1);
+		for (unsigned n = 0; n < out.signals; n++)
+			if (out.signal[n].signal == SPMU_SIG_STORE_VISIBLE)
+				assert_int_equal(out.signal[n].begin >= flushed, i != 1);
+		bench_end(&b);
+	}
+}
+
 static void test_software_prefetch_is_no_load(void **state)
 {
 	(void)state;
@@ -487,6 +546,8 @@ int main(void)
 		cmocka_unit_test(test_store_is_written_before_a_load_allocated_later_looks),
 		cmocka_unit_test(test_locked_operations_serialize_memory),
 		cmocka_unit_test(test_full_fence_waits_for_stores),
+		cmocka_unit_test(test_a_load_waits_for_the_flush_of_its_line_alone),
+		cmocka_unit_test(test_stores_wait_for_a_flush_and_pass_a_weak_one_up_to_a_fence),
 		cmocka_unit_test(test_software_prefetch_is_no_load),
 		cmocka_unit_test(test_store_address_of_a_call_is_in_its_record),
 		cmocka_unit_test(test_warming_touches_everything_and_takes_no_time),

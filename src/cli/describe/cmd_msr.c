@@ -254,7 +254,7 @@ static int explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_
 	int status = msr_try(m, &host, r, value, &o);
 	if (status)
 		return status;
-	msr_explain(m, r, value, &notes);
+	msr_explain(m, r, value & ~o.bits, &notes);	/* a bit that faults does nothing */
 	address_text(text, sizeof text, r);
 	if (json) {
 		printf("{\"space\": \"%s\", \"address\": %u, ", r->apic ? "apic" : "msr", r->address);

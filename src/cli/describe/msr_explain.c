@@ -244,8 +244,23 @@ static void explain_cccr(const struct spmu_model *m, unsigned counter, uint64_t 
 		note(n, "EXTENDED CASCADE: starts when counter %u overflows", counter == 12 || counter == 17 ? 16 : 17);
 	if (value & (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_OVF_PMI_T1))
 		note(n, "PMI at the event after the overflow: preset to -(N - 1) for the N-th event");
-	if (!(value & (SPMU_CCCR_ENABLE | SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE)))
+	if (!(value & (SPMU_CCCR_ENABLE | SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE))) {
 		note(n, "ENABLE is clear: the counter stands still");
+		return;
+	}
+	switch (value >> 16 & 3) {
+	case 0:
+		note(n, "ACTIVE THREAD is 0: counts only while no hardware thread is active, so nothing that a program "
+			"does; 3 counts at any time, and is what processors with one thread need");
+		break;
+	case 1:
+		note(n, "ACTIVE THREAD is 1: counts only while one hardware thread is active and the other is not");
+		break;
+	case 2:
+		note(n, "ACTIVE THREAD is 2: counts only while both hardware threads are active, so nothing where one "
+			"thread runs alone");
+		break;
+	}
 }
 
 static void explain_replay(const struct spmu_model *m, uint64_t value, struct msr_notes *n)

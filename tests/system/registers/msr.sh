@@ -37,6 +37,8 @@ golden msr-p6.txt msr-p6.txt
 	say --pmu netburst CRU_ESCR2 0x0c00180c
 	say --pmu netburst PEBS_ENABLE 0x03000001
 	say --pmu netburst BPU_CCCR0 0x20000800
+	say --pmu netburst IQ_CCCR1 0x39800
+	say --pmu netburst IQ_CCCR1 0x9000
 	say --pmu netburst -e instr_retired.NBOGUSNTAG -c 1000 -k
 	say --pmu netburst -e memory_loads
 	say --pmu netburst -e L1-dcache-load-misses:p -c 1000 --ds-area 0x7f0000
@@ -93,7 +95,8 @@ pattern="no PMU 'p7'" refuse_msr 2 --pmu p7
 pattern="nearest: --event" refuse_msr 2 --evnt cycles
 
 # JSON of every PMU, for one register of each kind: it has an address and fields, its reset value is the listed one, and
-# WRMSR accepts that value unless the register is read-only or absent.
+# WRMSR accepts that value unless the register is read-only or absent. What a value does is explained without the bits
+# that raise #GP.
 if perl -MJSON::PP -e 1 2>/dev/null; then
 	cat >"$work/check.pl" <<-'P'
 	use strict; use JSON::PP;
@@ -116,6 +119,10 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 		die "$pmu $r->{name}: $value->{write}\n" if $value->{write} ne ($r->{help} =~ /read-only/
 			? 'read-only' : !$r->{present} ? 'absent' : 'taken');
 		$n++;
+		next unless $r->{name} =~ /CCCR|ESCR|EVTSEL|CESR|CTRL|PEBS_ENABLE/;
+		my $all = $ask->($r->{name}, '0xffffffffffffffff');	# a bit that faults is not explained
+		my $good = $ask->($r->{name}, sprintf '0x%x', ~(0 + $all->{reserved}));
+		die "$pmu $r->{name}: explains reserved bits\n" if "@{$all->{notes}}" ne "@{$good->{notes}}";
 	}
 	my $event = $ask->('-e', 'instructions');
 	my $writes = $event->{groups}[0]{writes};

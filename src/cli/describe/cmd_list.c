@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu list: lists the events of a core's PMU, with what each counts.  It runs nothing. */
 #include "cli/cli.h"
+#include "session/events/event_names.h"
 #include "session/events/netburst_spell.h"
 #include "softpmu/pmu.h"
 #include "softpmu/uncore.h"
@@ -74,25 +75,6 @@ static void wrap(const char *text, int indent, int width)
 	putchar('\n');
 }
 
-/* The code, as -e takes it. */
-static void code(const struct spmu_model *m, const struct spmu_event *e, char *text, size_t bytes)
-{
-	if (spmu_model_family(m) == SPMU_FAMILY_NETBURST) {
-		netburst_code(m, e, text, bytes);
-		return;
-	}
-	int n = snprintf(text, bytes, "cpu/event=%#04x,umask=%#04x", e->event, e->umask);
-	const struct {
-		const char *name;
-		unsigned value;
-	} more[] = { { "cmask", e->cmask }, { "inv", e->inv }, { "edge", e->edge }, { "any", e->any } };
-	for (int i = 0; i < 4; i++)
-		if (more[i].value && n > 0 && (size_t)n < bytes)
-			n += snprintf(text + n, bytes - (size_t)n, ",%s=%u", more[i].name, more[i].value);
-	if (n > 0 && (size_t)n < bytes)
-		snprintf(text + n, bytes - (size_t)n, "/");
-}
-
 static void print_event(const struct spmu_model *m, const struct spmu_event *e, bool details)
 {
 	bool not_modelled = e->flags & SPMU_EVENT_NOT_MODELLED;
@@ -106,7 +88,7 @@ static void print_event(const struct spmu_model *m, const struct spmu_event *e, 
 		wrap(e->not_modelled, 0, 100);
 	}
 	if (details) {
-		code(m, e, text, sizeof text);
+		names_code(m, e, text, sizeof text);
 		printf("%7s%s", "", text);
 		if (e->fixed >= 0)
 			printf("  fixed counter %d%s", e->fixed, e->flags & SPMU_EVENT_FIXED_ONLY ? " only" : "");

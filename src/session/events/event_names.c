@@ -3,6 +3,7 @@
  * event_parse.c knows.
  */
 #include "session/events/event_names.h"
+#include "session/events/netburst_spell.h"
 #include "util/near.h"
 #include <perfmon/pfmlib.h>
 #include <stdlib.h>
@@ -16,6 +17,29 @@ uint64_t names_evtsel(const struct spmu_event *e)
 		return e->event;
 	return (uint64_t)e->event | (uint64_t)e->umask << 8 | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
 	       (e->any ? SPMU_EVTSEL_ANY : 0) | (e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_CMASK(e->cmask);
+}
+
+void names_code(const struct spmu_model *m, const struct spmu_event *e, char *text, size_t text_bytes)
+{
+	if (spmu_model_family(m) == SPMU_FAMILY_NETBURST) {
+		netburst_code(m, e, text, text_bytes);
+		return;
+	}
+	const struct { const char *name; uint64_t value; } more[] = { { "cmask", e->cmask }, { "inv", e->inv },
+		{ "edge", e->edge }, { "any", e->any } };
+	int n = snprintf(text, text_bytes, "cpu/event=%#04x,umask=%#04x", e->event, e->umask);
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		if (more[i].value && n > 0 && (size_t)n < text_bytes)
+			n += snprintf(text + n, text_bytes - (size_t)n, ",%s=%llu", more[i].name,
+				(unsigned long long)more[i].value);
+	if (e->extra_msr && n > 0 && (size_t)n < text_bytes)
+		n += snprintf(text + n, text_bytes - (size_t)n, ",%s=%#llx",
+			e->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD ? "ldlat"
+				: e->extra_msr == MSR_PEBS_FRONTEND ? "frontend"
+				: "config1",
+			(unsigned long long)e->extra);
+	if (n > 0 && (size_t)n < text_bytes)
+		snprintf(text + n, text_bytes - (size_t)n, "/");
 }
 
 /* ---- perf's generic names ------------------------------------------------------------------------------- */

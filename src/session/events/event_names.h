@@ -22,6 +22,10 @@ uint64_t names_evtsel(const struct spmu_event *e);
  * NULL: none. */
 const struct spmu_event *names_find(const struct spmu_model *m, const char *name);
 
+/* Writes the text by which -e takes the row without its name: "cpu/event=0xd1,umask=0x08/" ("" for the few of NetBurst
+ * that perf's config does not know). */
+void names_code(const struct spmu_model *m, const struct spmu_event *e, char *text, size_t text_bytes);
+
 /* Finds an event by its code.  *exact: the row has exactly these bits; else the row has only the event and
  * umask, and the other bits modify it.  NULL: not in the table. */
 const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t evtsel, bool *exact);

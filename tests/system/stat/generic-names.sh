@@ -16,17 +16,17 @@ others='branch-misses cache-references cache-misses L1-dcache-loads L1-dcache-lo
 	L1-icache-load-misses LLC-loads LLC-load-misses dTLB-loads dTLB-load-misses iTLB-load-misses
 	bus-cycles ref-cycles'
 while read -r option machine; do
-	"$SOFTPMU" stat -x, $option "$machine" --replay stream -e instructions,branches,cycles,branch-misses 2>all
+	"$SOFTPMU" stat -x, "$option" "$machine" --replay stream -e instructions,branches,cycles,branch-misses 2>all
 	set -- $(cut -d, -f1 all)
 	[ "${instructions:=$1} ${branches:=$2}" = "$1 $2" ] ||
 		bad "$machine: $1 instructions, $2 branches; others have $instructions and $branches"
 	nonzero "$machine: $1 instructions, $2 branches in $3 cycles" "${3:-0}"
-	"$SOFTPMU" list $option "$machine" -j >json
+	"$SOFTPMU" list "$option" "$machine" -j >json
 	for name in $others; do
-		line=$(grep -E "\"perf\": \"([^\"]*,)?$name[,\"]" json)
+		line=$(grep -E "\"perf\": \"([^\"]*,)?${name}[,\"]" json)
 		case $line in
 		*'"modelled": true'*) ;;	# list-output.sh counts them
-		*) "$SOFTPMU" stat -x, $option "$machine" --replay stream -e "$name" 2>err >out
+		*) "$SOFTPMU" stat -x, "$option" "$machine" --replay stream -e "$name" 2>err >out
 			case $? in 0) grep -q "^0*,,$name" err && bad "$machine: $name counts nothing" err ;;
 			*) grep -q "$name" err || bad "$machine: $name is refused without its name" err ;;
 			esac ;;

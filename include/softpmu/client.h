@@ -66,7 +66,8 @@ enum spmu_client_code {
 	SPMU_CLIENT_BASE = 0x53500000, /* 'S', 'P' */
 	SPMU_CLIENT_PRESENT = SPMU_CLIENT_BASE, SPMU_CLIENT_RDMSR, SPMU_CLIENT_WRMSR, SPMU_CLIENT_RDPMC,
 	SPMU_CLIENT_CPUID_0A, SPMU_CLIENT_APIC_READ, SPMU_CLIENT_APIC_WRITE, SPMU_CLIENT_PMI,
-	SPMU_CLIENT_REGION_BEGIN, SPMU_CLIENT_REGION_END, SPMU_CLIENT_INNER, SPMU_CLIENT_CODES
+	SPMU_CLIENT_REGION_BEGIN, SPMU_CLIENT_REGION_END, SPMU_CLIENT_INNER, SPMU_CLIENT_HANDLER,
+	SPMU_CLIENT_CODES
 };
 
 /* The words that RAX points to. */
@@ -205,7 +206,7 @@ SPMU_CLIENT_INLINE int spmu_client_apic_write(uint32_t offset, uint32_t value)
 	return spmu_client_ask(SPMU_CLIENT_APIC_WRITE, offset, value, 0);
 }
 
-/* A PMI that was taken.  No handler runs in the program; the program asks for its PMIs instead. */
+/* A PMI that was taken. */
 struct spmu_client_pmi {
 	uint64_t ip;		/* address of the first instruction that had not retired when it was taken */
 	/* IA32_PERF_GLOBAL_STATUS when it was taken; NetBurst: bit n is the OVF flag of CCCR n; 0 on older
@@ -227,6 +228,35 @@ SPMU_CLIENT_INLINE int spmu_client_pmi_pending(struct spmu_client_pmi *pmi)
 	pmi->status = answer[1];
 	pmi->cycle = answer[2];
 	return (int)answer[3];
+}
+
+/* Names the calling thread's handler of its PMIs; entry 0: none.  stack_top: the end of the handler's own stack.
+ * SPMU_CLIENT_BAD if entry is not executable or the stack not writable; if they are gone later, the thread gets no
+ * more PMIs, and softpmu says so once.
+ *
+ * `entry` is entered as an interrupt handler is: not called, with the interrupted program's registers and flags, on
+ * its own stack, at whose top (aligned to 16) lies the frame, from the lowest address on: RIP, CS, RFLAGS, RSP, SS;
+ * words of 8 bytes in a 64-bit program, of 4 in a 32-bit one (SDM vol. 3A, "Stack Switching").  It saves what it
+ * changes, and ends with IRET (iretq in a 64-bit program).  It runs at CPL 3: counters go on and count it, unless it
+ * stops them.  The PMI has masked the LVT entry (from NetBurst on); the handler unmasks it, as it reloads the counter
+ * and clears the overflow.  A PMI that is taken while the handler runs waits for its IRET; further ones merge with it.
+ * It may make any request.  What PEBS and BTS have written is in the program's memory when it is entered, and
+ * spmu_client_pmi_pending gives the PMI's own place.  A handler that leaves by longjmp gets no more PMIs.
+ *
+ * Where: behind the instruction at spmu_client_pmi.ip, the first that had not retired when the interrupt arrived: that
+ * it had not is known when it has run.  This holds for events that are counted at retirement, and for cycles; others
+ * (speculative ones, and those that are counted by the cycle) overflow in the past of the program order, and the
+ * handler is entered as soon as that is known, up to the core's whole window later.  No PMI comes between two
+ * elements of a string instruction, nor between a comparison and the Jcc that follows it (processors may execute both
+ * as one).  The same program, machine and softpmu: the same places.
+ *
+ * Speed: while a counter is set up to interrupt and the LVT entry is not masked, the program stops for the model
+ * about once for each halving of what is left in the counter, and after each instruction between the overflow and the
+ * interrupt: some 20 ms for each PMI of instructions, 250 ms of cycles.  From the first handler on, all code
+ * of the process runs at about half of its speed under softpmu. */
+SPMU_CLIENT_INLINE int spmu_client_handler(void (*entry)(void), void *stack_top)
+{
+	return spmu_client_ask(SPMU_CLIENT_HANDLER, (uintptr_t)entry, (uint64_t)(uintptr_t)stack_top, 0);
 }
 
 /* Marks the begin and the end of a region of the calling thread, by name (up to 255 bytes).  The region begins

@@ -278,6 +278,11 @@ struct spmu_unmodelled {
  * NetBurst counter is there once for each such event in its ESCR's mask.  Ask after the registers are written: who
  * programs a PMU by event names need not, since a name tells by spmu_event.not_modelled. */
 size_t spmu_unmodelled(const struct spmu *p, struct spmu_unmodelled *out, size_t room);
+/* A lower bound of how many instructions retire before the next PMI can be taken, for the registers as they are: an
+ * emulator that must not be ahead of its PMU runs so many and then asks again.  At least 1; UINT64_MAX: none can be
+ * taken.  It holds as long as no stretch of instructions adds more than 16 each to a counter of uops, or takes more
+ * than 256 cycles each. */
+uint64_t spmu_pmi_distance(const struct spmu *p);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);

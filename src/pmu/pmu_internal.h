@@ -10,6 +10,7 @@
  *                selects the slots
  *   pmu_plan.c   the counters' set-up -> what to count and how
  *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
+ *   pmu_distance.c  how many instructions the next PMI is away
  *   ds/ds.h      debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr_stack.c
  *
  * A family (struct pmu_family) knows registers and never looks at batches; the engine (plan, count, ring) counts
@@ -422,6 +423,8 @@ bool pmu_pushout_valid(const struct spmu *p, const struct pmu_pushout_state *in)
 int  pmu_pushout_restore(struct spmu *p, const struct pmu_pushout_state *in);
 /* Call it at the beginning of a batch.  True: a unit will interrupt within it. */
 bool pmu_pushout_begin(struct spmu *p, const struct spmu_batch *b);
+/* Some unit is switched on and requests interrupts. */
+bool pmu_pushout_interrupts(const struct spmu *p);
 /* First record not yet retired at which a unit interrupts; b->count: none. */
 uint32_t pmu_pushout_due(const struct spmu *p, const struct spmu_batch *b);
 /* Counts up to record `to` (exclusive), since all before it have retired. */

@@ -95,25 +95,31 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 		     struct err *err)
 {
 	const char *name = (const char *)(c + 1);
-	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT };
+	struct st_answer answer = { .number = c->number, .status = SPMU_CLIENT_ABSENT,
+		.budget = ST_NO_STEP };
 
 	if (c->bytes > bytes - sizeof *c || (c->bytes && !c->memory && name[c->bytes - 1]))
 		return err_set(err, ERR_INPUT,
 			"the stream of process %u holds a request without a proper name", p->pid);
 	if (!c->bytes || c->memory)
 		name = "";
+	const bool step = c->code == ST_CLIENT_STEP;	/* of the tracer: the program does not see it */
 	if (t)
-		runner_run_all(r, t, 0);
-	const bool features = switches_asked(p, c);
+		runner_run_all(r, t, step ? c->index : 0);
+	const bool features = !step && switches_asked(p, c);
 	if (t && !r->stopped && (features || r->sink->client)) {
 		runner_drain(p);
-		if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* otherwise no time passes */
+		if (t->on && step)
+			core_flush(t->on, false);
+		else if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* otherwise no time passes */
 			core_serialize(t->on);
 		int rc = features ? switches_client(t, c, r->isa, &answer, err) : 0;
 		if (rc < 0)
 			return rc;
-		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer))
+		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer) && !step)
 			rthread_want(t, &runner_everything);
+		if (answer.take && t->on)	/* an interrupt empties the pipeline */
+			core_serialize(t->on);
 		if (t->pub.wants_registers && !t->pub.registers &&
 			(rc = history_create(&t->pub.registers, p->word_bytes, err)) < 0)
 			return rc;

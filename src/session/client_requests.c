@@ -23,6 +23,7 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 {
 	struct client *c = context;
 	(void)pmu, (void)batch;
+	c->due |= c->handler;
 	if (c->pmis == CLIENT_PMIS)
 		return;
 	c->pmi[(c->first + c->pmis++) % CLIENT_PMIS] = (struct client_pmi){ pmi->ip, pmi->status, pmi->cycle };
@@ -65,6 +66,30 @@ static void take_pmi(struct client *c, uint64_t value[4])
 	c->first = (c->first + 1) % CLIENT_PMIS;
 }
 
+/* What the tracer does next. */
+static void go_on(struct client *c, struct st_answer *answer)
+{
+	answer->take = c->due && !c->inside;
+	if (answer->take) {
+		c->inside = true;
+		c->due = false;
+	}
+	const uint64_t distance = c->handler && !c->inside ? spmu_pmi_distance(c->pmu) : ST_NO_STEP;
+	answer->budget = distance < ST_NO_STEP ? (uint32_t)distance : ST_NO_STEP;
+}
+
+/* The tracer asks whether the thread enters its handler; no memory is passed. */
+static void step(struct client *c, const struct st_client *request, struct st_answer *answer)
+{
+	answer->status = SPMU_CLIENT_OK;
+	answer->budget = ST_NO_STEP;
+	if (!c->pmu)
+		return;
+	if (request->value)
+		c->inside = false;
+	go_on(c, answer);
+}
+
 void client_request(struct client *c, const struct spmu_model *m, const struct spmu_host *host,
 	const struct st_client *request, struct st_answer *answer)
 {
@@ -72,6 +97,10 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 	if (request->code == SPMU_CLIENT_INNER && (c->pmu || spmu_model_family(m) != SPMU_FAMILY_ARCH ||
 			(spmu_model_capabilities(m) >> 8 & 15) < 4)) {
 		answer->status = c->pmu ? SPMU_CLIENT_BAD : SPMU_CLIENT_NO_MSR;
+		return;
+	}
+	if (request->code == ST_CLIENT_STEP) {
+		step(c, request, answer);
 		return;
 	}
 	if (!c->pmu) {
@@ -117,6 +146,10 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 	case SPMU_CLIENT_APIC_WRITE:
 		answer->status = spmu_apic_write(c->pmu, index, (uint32_t)request->value);
 		break;
+	case SPMU_CLIENT_HANDLER:
+		c->handler = request->index;
+		c->due = c->inside = false;
+		break;
 	case SPMU_CLIENT_PMI:
 		take_pmi(c, answer->value);
 		break;
@@ -124,4 +157,5 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 		answer->status = SPMU_CLIENT_BAD;
 	}
 	client_memory_take(&c->memory, answer);
+	go_on(c, answer);
 }

@@ -4,7 +4,9 @@
  *
  * The PMU is made at the thread's first request, of the session's model and with the core's width.  It is not one
  * of the PMUs that count the session's events, so the program may program it at will.  A PMI goes into a queue from
- * which the program takes it; no handler runs in the program.
+ * which the program takes it.  If the thread has a handler, it also enters the handler: at the end of the request in
+ * which the PMI was taken, or when the tracer next asks (ST_CLIENT_STEP).  Each answer says how many instructions the
+ * tracer may run before that (spmu_pmi_distance).
  */
 #ifndef SESSION_CLIENT_REQUESTS_H
 #define SESSION_CLIENT_REQUESTS_H
@@ -29,6 +31,9 @@ struct client {
 	bool (*moment)(void *thread, const struct spmu_batch *batch, uint32_t record, bool before,
 		struct history_moment *out);
 	void *thread;		/* passed to `moment` */
+	bool handler;		/* the thread has a handler for its PMIs */
+	bool inside;		/* it runs: PMIs wait until it returns */
+	bool due;		/* a PMI was taken and has not entered the handler yet */
 	struct client_memory memory;	/* the memory in which its DS area lies */
 };
 

@@ -179,6 +179,9 @@ struct st_client {
 };
 enum {
 	ST_CLIENT_MORE = 0,
+	/* The thread has executed as many instructions as the last answer's `budget`.  index: address of the next one;
+	 * value 1: it has just returned from its PMI handler. */
+	ST_CLIENT_STEP = 2,
 	ST_CLIENT_NAME = 256,	/* most bytes of a name */
 	ST_CLIENT_DS = 1024,	/* how much of the thread's DS area is sent */
 };
@@ -186,12 +189,16 @@ enum {
 /* What the reader answers.  A saved stream holds the requests but not the answers: a replay makes answers for which
  * nobody waits, and the program's course is the one it took with the answers it got when it was recorded. */
 enum { ST_ANSWER_WRITES = 3072 };
+#define ST_NO_STEP 0x7fffffff	/* the budget of a thread that need not ask */
 struct st_answer {
 	uint32_t number;
 	int32_t  status;	/* enum spmu_client_status */
 	uint64_t value[4];
 	uint32_t bytes;		/* of writes */
 	uint32_t more;		/* nonzero: there are more writes; the tracer asks for them with ST_CLIENT_MORE */
+	/* For threads with a PMI handler: how many instructions the thread may execute before the tracer asks with
+	 * ST_CLIENT_STEP; and nonzero: first it enters its handler. */
+	uint32_t budget, take;
 	uint8_t  writes[ST_ANSWER_WRITES];	/* to guest memory: struct st_write, then the bytes, padded to 8 */
 };
 struct st_write { uint64_t addr, bytes; };

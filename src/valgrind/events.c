@@ -283,6 +283,7 @@ static void fork_child(ThreadId tid)
 {
 	live_threads = 1;
 	settings.serial = 0;
+	pmi_forget();
 	if (!VG_(clo_child_silent_after_fork))
 		close_first_log();
 	if (VG_(clo_child_silent_after_fork) || !ring_create()) {

@@ -10,6 +10,8 @@
  *   --regs          p[1 + k] = value                        after each write of a general-purpose register or the thunk
  *   before an exit  *p = header with the exit's number, unless it is there already;  ptr = p + record length
  *   after an exit that was not taken, if the block continues: ptr = p
+ *   settings.steps  on entry and between instructions: if (budget <= 0) leave to the scheduler, which finds AFTER_STEP;
+ *                   budget = budget - 1 before each instruction
  *
  * While a block is entered and not left, its header is at ptr; at other times the word at ptr is old and never read.
  * Two things leave such a block: a host signal (ring_fault knows, because signals interrupt generated code in no other
@@ -21,6 +23,7 @@
  *  - A LOCKed instruction is a load and a compare-and-swap; it gets one ATOMIC LOADSTORE slot, the load gets none.
  *  - A gather loads from the stack pointer for masked elements; such a slot is ST_NOT_DONE.
  *  - A CMOV from memory always loads.
+ *  - IRETQ pops five words, the 32-bit IRET three.  Both leave with AFTER_IRET, and tracer_pmi.c does what is left.
  * Not described: instructions that VEX cannot decode (the fault's ST_SIGNAL carries their bytes).
  */
 #include "tracer.h"
@@ -368,7 +371,13 @@ static void put_header(struct build *b, UInt exit)
 	b->header_exit = exit;
 }
 
-static void leave_by(struct build *b, IRJumpKind jk, ULong target)
+static IRExpr *get_live(struct build *b, SizeT field)
+{
+	return temp(b, WORD, IRExpr_Get(b->shadow + (Int)field, WORD));
+}
+
+/* guard: the exit is taken if it is 1; NULL: always. */
+static void leave_by(struct build *b, IRJumpKind jk, ULong target, IRExpr *guard)
 {
 	if (b->exits == MAX_EXITS)
 		VG_(tool_panic)("a block with too many exits");
@@ -381,6 +390,10 @@ static void leave_by(struct build *b, IRJumpKind jk, ULong target)
 	if (e->jump == ST_JUMP_BORING && target && target == b->insn[b->insns - 1].addr && !b->branch)
 		/* a string instruction's next element, or a compare-and-swap that failed */
 		e->jump = ST_JUMP_REPEAT;
+	if (settings.steps && e->jump == ST_JUMP_REPEAT) {	/* no PMI comes between the elements */
+		IRExpr *now = get_live(b, offsetof(struct live, budget)), *more = plus(b, now, 1);
+		put_live(b, offsetof(struct live, budget), guard ? temp(b, WORD, IRExpr_ITE(guard, more, now)) : more);
+	}
 	if (b->header_exit != b->exits)
 		put_header(b, b->exits);
 	if (!b->advanced || b->advanced_slots != b->slots)
@@ -390,6 +403,65 @@ static void leave_by(struct build *b, IRJumpKind jk, ULong target)
 	b->advanced = True;
 	b->advanced_slots = b->slots;
 	b->exits++;
+}
+
+/* The thread has executed what it may: 1, and then the block is left with AFTER_STEP. */
+static IRExpr *spent(struct build *b)
+{
+	IRExpr *left = get_live(b, offsetof(struct live, budget));
+	IRExpr *stop =
+		temp(b, Ity_I1, IRExpr_Binop(WORD == Ity_I64 ? Iop_CmpLE64S : Iop_CmpLE32S, left, word_const(0)));
+
+	put_live(b, offsetof(struct live, after),
+		temp(b, WORD, IRExpr_ITE(stop, word_const(AFTER_STEP), word_const(AFTER_NOTHING))));
+	return stop;
+}
+
+static void exit_to(struct build *b, IRExpr *guard, HWord to)
+{
+	addStmtToIRSB(b->out, IRStmt_Exit(guard, Ijk_Yield, WORD == Ity_I64 ? IRConst_U64(to) : IRConst_U32((UInt)to),
+		b->layout->offset_IP));
+}
+
+/* Processors may execute the instruction and the Jcc behind it as one; no PMI comes between them. */
+static Bool fuses(const struct st_insn_def *insn, Addr next)
+{
+	const UChar *op = insn->bytes, *jump = (const UChar *)next;
+	UInt reg;
+
+	if ((jump[0] & 0xf0) != 0x70 && (jump[0] != 0x0f || (jump[1] & 0xf0) != 0x80))
+		return False;
+	while (op < insn->bytes + insn->len - 1 &&
+		(*op == 0x66 || *op == 0x67 || (*op & 0xe7) == 0x26 || *op == 0x64 || *op == 0x65 ||
+			(WORD == Ity_I64 && (*op & 0xf0) == 0x40)))
+		op++;
+	reg = op + 1 < insn->bytes + insn->len ? op[1] >> 3 & 7 : 0;
+	if (op[0] < 0x40 && (op[0] & 7) < 6)
+		reg = op[0] >> 3 & 7;
+	else if (op[0] == 0xf6 || op[0] == 0xf7)
+		return reg < 2;					/* TEST */
+	else if (op[0] == 0xfe || op[0] == 0xff)
+		return reg < 2;					/* INC, DEC */
+	else if (op[0] != 0x80 && op[0] != 0x81 && op[0] != 0x83)
+		return op[0] == 0x84 || op[0] == 0x85 || op[0] == 0xa8 || op[0] == 0xa9 ||
+			(WORD == Ity_I32 && (op[0] & 0xf0) == 0x40);
+	return reg == 0 || reg == 4 || reg == 5 || reg == 7;	/* ADD, AND, SUB, CMP */
+}
+
+static Bool is_iret(const struct st_insn_def *insn)
+{
+	return insn->len && insn->len <= 2 && insn->bytes[insn->len - 1] == 0xcf &&
+	       (insn->len == 1 || (insn->bytes[0] & 0xf8) == 0x48);
+}
+
+/* An exit between two instructions, the next of which is at `next`. */
+static void step_exit(struct build *b, Addr next)
+{
+	if (fuses(&b->insn[b->insns - 1], next))
+		return;
+	IRExpr *stop = spent(b);
+	leave_by(b, Ijk_Boring, next, stop);
+	exit_to(b, stop, next);
 }
 
 /* True for the load half of a LOCKed instruction: its compare-and-swap of the same address, further on, has the
@@ -432,6 +504,27 @@ static Bool divides(const IRExpr *e)
 	}
 }
 
+static void begin(struct build *b, IRStmt *s)
+{
+	const Addr addr = s->Ist.IMark.addr;
+	const UInt len = s->Ist.IMark.len;
+
+	reopen(b);
+	if (b->insns == MAX_INSNS)
+		VG_(tool_panic)("a block with too many instructions");
+	if (len && settings.steps && b->insns) {
+		step_exit(b, addr);
+		reopen(b);
+	}
+	addStmtToIRSB(b->out, s);
+	if (!len)
+		return;
+	begin_insn(b, addr, len);
+	if (settings.steps)
+		put_live(b, offsetof(struct live, budget),
+			plus(b, get_live(b, offsetof(struct live, budget)), ALL_ONES));
+}
+
 static void statement(struct build *b, Int at)
 {
 	IRStmt *s = b->in->stmts[at];
@@ -440,12 +533,7 @@ static void statement(struct build *b, Int at)
 
 	switch (s->tag) {
 	case Ist_IMark:
-		reopen(b);
-		if (b->insns == MAX_INSNS)
-			VG_(tool_panic)("a block with too many instructions");
-		addStmtToIRSB(b->out, s);
-		if (s->Ist.IMark.len)
-			begin_insn(b, s->Ist.IMark.addr, s->Ist.IMark.len);
+		begin(b, s);
 		return;
 	case Ist_WrTmp:
 		b->def[s->Ist.WrTmp.tmp] = s->Ist.WrTmp.data;
@@ -521,7 +609,7 @@ static void statement(struct build *b, Int at)
 		if (is_fault(s->Ist.Exit.jk))
 			may_leave_open(b);
 		else
-			leave_by(b, s->Ist.Exit.jk, WORD == Ity_I64 ? dst->Ico.U64 : dst->Ico.U32);
+			leave_by(b, s->Ist.Exit.jk, WORD == Ity_I64 ? dst->Ico.U64 : dst->Ico.U32, s->Ist.Exit.guard);
 		break;
 	}
 	default:
@@ -587,18 +675,23 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 							need));
 	IRExpr *end = temp(b, WORD, IRExpr_Get(b->shadow + (Int)offsetof(struct live, end), WORD));
 	IRExpr *full = temp(b, Ity_I1, IRExpr_Binop(WORD == Ity_I64 ? Iop_CmpLT64U : Iop_CmpLT32U, end, record_end));
-	addStmtToIRSB(b->out, IRStmt_Exit(full, Ijk_Yield, WORD == Ity_I64 ? IRConst_U64(closure->nraddr) :
-		IRConst_U32((UInt)closure->nraddr), layout->offset_IP));
+	exit_to(b, full, closure->nraddr);
+	if (settings.steps)
+		exit_to(b, spent(b), closure->nraddr);
 	put_header(b, 0);
 
 	for (; i < in->stmts_used; i++)
 		statement(b, i);
-	if (is_fault(in->jumpkind)) {
+	if (in->jumpkind == Ijk_Ret && is_iret(&b->insn[b->insns - 1])) {
+		leave_by(b, Ijk_EmWarn, 0, NULL);	/* of the kinds, the one for all others */
+		put_live(b, offsetof(struct live, after), word_const(AFTER_IRET));
+		b->out->jumpkind = Ijk_Yield;
+	} else if (is_fault(in->jumpkind)) {
 		may_leave_open(b);
 	} else {
 		const IRExpr *next = in->next;
 		leave_by(b, in->jumpkind, next->tag != Iex_Const ? 0 :
-			 WORD == Ity_I64 ? next->Iex.Const.con->Ico.U64 : next->Iex.Const.con->Ico.U32);
+			 WORD == Ity_I64 ? next->Iex.Const.con->Ico.U64 : next->Iex.Const.con->Ico.U32, NULL);
 	}
 
 	SizeT bytes = 8 + 8 * (SizeT)b->slots;

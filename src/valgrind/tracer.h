@@ -7,6 +7,7 @@
  * tracer_prefetch.c  software prefetches, which VEX drops
  * events.c           process, threads, system calls, signals, exit
  * tracer_client.c    the program's own requests
+ * tracer_pmi.c       the program's own handler of its PMIs
  * turns.c            which thread runs
  * maps.c             mappings and build-ids
  * tracer_main.c      options and start
@@ -57,8 +58,9 @@ struct live {
 	HWord end;		/* no record may reach beyond this */
 	HWord open;		/* if equal to ptr: a block was entered and not left; its header is the word at ptr */
 	HWord after;		/* enum live_after: what the block that was just left asked for */
+	Word budget;		/* settings.steps: instructions that the thread may execute before the model is asked */
 };
-enum live_after { AFTER_NOTHING = 0, AFTER_PAUSE = 1, AFTER_REQUEST = 2 };
+enum live_after { AFTER_NOTHING = 0, AFTER_PAUSE = 1, AFTER_REQUEST = 2, AFTER_STEP = 3, AFTER_IRET = 4 };
 
 struct ring {
 	struct st_control *control;	/* NULL: scratch memory, nobody reads */
@@ -76,6 +78,7 @@ extern struct ring ring;
 struct settings {
 	const HChar *dir;	/* --ring-dir */
 	Bool regs;		/* --regs=yes */
+	Bool steps;		/* a thread has a handler of its own PMIs: blocks can be left between instructions */
 	Int serial;		/* --serial: number of earlier execs of this pid */
 	const HChar *argv0;	/* --argv0: the program's argv[0], if that is not its path */
 };
@@ -139,6 +142,18 @@ void turns_exit(ThreadId tid);		/* the thread ends, or could not be created */
 /* tracer_client.c */
 void client_needs(void);
 void client_thread_exit(ThreadId tid);
+/* Asks the model whether a PMI was taken (ST_CLIENT_STEP).  value: 1 after the return from the handler.  False: there
+ * is no model. */
+Bool client_step(ThreadId tid, ULong value, UInt *budget, Bool *take);
+
+/* tracer_pmi.c */
+Bool pmi_set_handler(ThreadId tid, Addr entry, Addr stack);	/* False: such memory cannot be used.  entry 0: none */
+Word pmi_budget(ThreadId tid);
+void pmi_set_budget(ThreadId tid, Word budget);
+void pmi_enter(ThreadId tid);		/* the thread enters its handler instead of its next instruction */
+void pmi_left(ThreadId tid, enum live_after after);	/* generated code was left with AFTER_STEP or AFTER_IRET */
+void pmi_thread_exit(ThreadId tid);
+void pmi_forget(void);			/* in a forked child: no thread has a handler */
 
 /* maps.c */
 void maps_init(void);

@@ -55,7 +55,8 @@ static UInt ask(ThreadId tid, const struct spmu_client_request *request)
 {
 	static UInt numbers;
 	Bool region = is_region(request->code);
-	Addr payload = region ? request->index : HAS_AREA(tid) ? ds_area[tid] : 0;
+	Bool step = request->code == ST_CLIENT_STEP;
+	Addr payload = region ? request->index : HAS_AREA(tid) && !step ? ds_area[tid] : 0;
 	UInt bytes = region ? name_bytes(payload) : ds_bytes(payload);
 
 	if (!region && ++numbers == 0)
@@ -90,10 +91,44 @@ static void write_memory(const struct st_answer *a)
 	}
 }
 
+/* Takes the rest of an answer's writes to memory.  False: nobody reads any more. */
+static Bool take_rest(ThreadId tid)
+{
+	const struct spmu_client_request more = { .code = ST_CLIENT_MORE };
+	const struct st_answer *a;
+
+	do {
+		UInt number = ask(tid, &more);
+		ring_publish();
+		if (!(a = ring_answer(number)))
+			return False;
+		write_memory(a);
+	} while (a->more);
+	return True;
+}
+
+Bool client_step(ThreadId tid, ULong value, UInt *budget, Bool *take)
+{
+	const struct spmu_client_request request = {
+		.code = ST_CLIENT_STEP, .index = VG_(get_IP)(tid), .low = (UWord)value
+	};
+	const struct st_answer *a;
+
+	UInt number = ask(tid, &request);
+	if (!ring.control)
+		return False;
+	ring_publish();
+	a = ring_answer(number);
+	if (!a || a->status == SPMU_CLIENT_ABSENT)
+		return False;
+	*budget = a->budget;
+	*take = a->take != 0;
+	return !*take || take_rest(tid);	/* the handler finds in memory what the PMU has written */
+}
+
 static Bool answer(ThreadId tid, UWord *words, UWord *result)
 {
 	const struct spmu_client_request *request = (const struct spmu_client_request *)words;
-	struct spmu_client_request more = { .code = ST_CLIENT_MORE };
 
 	if (words[0] < SPMU_CLIENT_BASE || words[0] >= SPMU_CLIENT_CODES)
 		return False;
@@ -107,6 +142,11 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 		settings.regs = True;
 		blocks_translate_again();
 	}
+	if (request->code == SPMU_CLIENT_HANDLER && !pmi_set_handler(tid, request->index,
+			(Addr)((ULong)(UInt)request->low | (ULong)(UInt)request->high << 32))) {
+		*result = (UWord)(1 - SPMU_CLIENT_BAD);
+		return True;
+	}
 	UInt number = ask(tid, request);
 	if (!number || !ring.control)
 		return True;
@@ -117,25 +157,26 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 	Int status = a->status;
 	ULong value[4];
 	VG_(memcpy)(value, a->value, sizeof value);
+	UInt budget = a->budget;
+	Bool take = a->take != 0;
 	write_memory(a);
-	while (a->more) {
-		number = ask(tid, &more);
-		ring_publish();
-		if (!(a = ring_answer(number)))
-			return True;
-		write_memory(a);
-	}
+	if ((a->more || take) && !take_rest(tid))
+		return True;
 	if (request->answer &&
 	    VG_(am_is_valid_for_client)(request->answer, sizeof value, VKI_PROT_READ | VKI_PROT_WRITE))
 		VG_(memcpy)((void *)request->answer, value, sizeof value);
 	else if (request->answer)
 		status = SPMU_CLIENT_BAD;
 	*result = (UWord)(1 - status);
+	pmi_set_budget(tid, (Word)budget);
+	if (take)
+		pmi_enter(tid);
 	return True;
 }
 
 void client_thread_exit(ThreadId tid)
 {
+	pmi_thread_exit(tid);
 	if (HAS_AREA(tid))
 		ds_area[tid] = 0;
 }

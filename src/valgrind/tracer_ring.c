@@ -271,7 +271,7 @@ void ring_enter(ThreadId tid)
 	events_before_run(tid);
 	while ((SizeT)(ring.end - ring.ptr) < largest_block_bytes)
 		next_chunk();
-	struct live l = { (HWord)ring.ptr, (HWord)ring.end, 0, AFTER_NOTHING };
+	struct live l = { (HWord)ring.ptr, (HWord)ring.end, 0, AFTER_NOTHING, settings.steps ? pmi_budget(tid) : 0 };
 	if (ring.chunk_pos + (ULong)(ring.ptr - ring.chunk) - ring.published >= PUBLISH_BYTES / 2)
 		ring_publish();
 	if ((SizeT)(ring.end - ring.ptr) >= PUBLISH_BYTES + largest_block_bytes)
@@ -337,6 +337,10 @@ static void leave(ThreadId tid, Bool fault)
 	tl_assert(ring.ptr >= ring.chunk && ring.ptr <= ring.end);
 	if (l.open == l.ptr || fault)
 		blocks_cut(tid, (UInt)*(ULong *)ring.ptr, ring.ptr);
+	if (settings.steps)
+		pmi_set_budget(tid, l.budget);
+	if (l.after == AFTER_STEP || l.after == AFTER_IRET)
+		pmi_left(tid, (enum live_after)l.after);
 }
 
 void ring_leave(ThreadId tid)

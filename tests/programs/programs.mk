@@ -50,7 +50,8 @@ $P/disassemble $P/rearrive: $P/%: tests/programs/%.c build/libsoftpmu.a
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 
 # Programs with include/softpmu/client.h.
-programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd $P/client_records $P/client_records32
+programs: $P/client $P/client32 $P/client-cxx $P/features $P/crowd $P/client_records $P/client_records32 \
+	$P/client_handler $P/client_handler32
 CLIENT_FLAGS := $(PROGRAM_FLAGS) -Wall -Wextra -Iinclude -pthread
 $P/client: tests/programs/client_program.c
 $P/features: tests/programs/feature_writes.c
@@ -61,10 +62,10 @@ $P/client $P/features $P/crowd: include/softpmu/client.h
 $P/client32: tests/programs/client_program.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -m32 -o $@ $<
-$P/client_records: tests/programs/client_records.c include/softpmu/client.h
+$P/client_records $P/client_handler: $P/%: tests/programs/%.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -no-pie -o $@ $<
-$P/client_records32: tests/programs/client_records.c include/softpmu/client.h
+$P/client_records32 $P/client_handler32: $P/%32: tests/programs/%.c include/softpmu/client.h
 	@mkdir -p $(@D)
 	gcc $(CLIENT_FLAGS) -m32 -no-pie -o $@ $<
 $P/client-cxx: tests/programs/client_program.c include/softpmu/client.h

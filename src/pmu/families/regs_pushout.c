@@ -57,6 +57,15 @@ static bool add(struct tag *t, struct tag_step s)
 	return true;
 }
 
+bool pmu_pushout_interrupts(const struct spmu *p)
+{
+	const uint64_t both = SPMU_EVTSEL_EN | SPMU_EVTSEL_INT;
+	for (unsigned n = 0; n < SPMU_PUSHOUT_UNITS; n++)
+		if ((p->pushout->reg.unit[n][SPMU_PUSHOUT_CONTROL] & both) == both)
+			return true;
+	return false;
+}
+
 /* Appends the condition that a slot has all of these bits: two steps for each.  False: the tag has no room. */
 static bool add_all(struct tag *t, uint64_t bits, bool is)
 {

@@ -27,7 +27,7 @@ static void thread(struct session *s, struct run_thread *t, uint32_t tid)
 static bool ask(struct session *s, struct run_thread *t, uint32_t code, uint64_t index, uint64_t value,
 	struct st_answer *a)
 {
-	const struct st_client c = { .code = code, .index = index, .value = value };
+	const struct st_client c = { .code = code, .index = index, .value = value, .word_bytes = 8 };
 	*a = (struct st_answer){ .status = SPMU_CLIENT_ABSENT };
 	return session_client(s, t, &c, "", a);
 }
@@ -247,6 +247,48 @@ static void test_interrupts_wait_in_order_and_the_queue_is_bounded(void **state)
 	session_events_free(&e);
 }
 
+static void test_a_handler_is_entered_once_for_each_interrupt_and_not_while_it_runs(void **state)
+{
+	(void)state;
+	struct session_events e = { 0 };
+	struct session *s = start(&e, "instructions", NULL);
+	struct run_thread t;
+	struct st_answer a;
+	uint64_t at = 0;
+	thread(s, &t, 1);
+	ask(s, &t, ST_CLIENT_STEP, 0x1000, 0, &a);	/* no PMU */
+	assert_int_equal(a.budget, ST_NO_STEP);
+	wrmsr(s, &t, MSR_IA32_PERFEVTSEL0, 0x5100c0);
+	wrmsr(s, &t, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	at = overflow(s, &t, at);
+	ask(s, &t, SPMU_CLIENT_PRESENT + 1, MSR_IA32_PMC0, 0, &a);
+	assert_int_equal(a.take, 0);			/* no handler */
+	assert_int_equal(a.budget, ST_NO_STEP);
+	ask(s, &t, SPMU_CLIENT_HANDLER, 0x4000, 0x9000, &a);
+	assert_int_equal(a.take, 0);			/* that PMI was earlier */
+	at = overflow(s, &t, at);
+	ask(s, &t, ST_CLIENT_STEP, 0x1000, 0, &a);
+	assert_int_equal(a.take, 1);
+	assert_int_equal(a.budget, ST_NO_STEP);
+	at = overflow(s, &t, at);
+	ask(s, &t, SPMU_CLIENT_PMI, 0, 0, &a);
+	assert_int_equal(a.take, 0);			/* the handler runs */
+	ask(s, &t, ST_CLIENT_STEP, 0x1000, 1, &a);	/* it has returned */
+	assert_int_equal(a.take, 1);
+	ask(s, &t, ST_CLIENT_STEP, 0x1000, 1, &a);
+	assert_int_equal(a.take, 0);
+	ask(s, &t, SPMU_CLIENT_APIC_WRITE, SPMU_APIC_LVT_PC, 0xf0, &a);
+	wrmsr(s, &t, MSR_IA32_PMC0, (uint32_t)-500);
+	ask(s, &t, ST_CLIENT_STEP, 0x1000, 0, &a);
+	assert_in_range(a.budget, 1, 500);		/* instructions until the overflow */
+	ask(s, &t, SPMU_CLIENT_HANDLER, 0, 0, &a);
+	assert_int_equal(a.budget, ST_NO_STEP);
+	(void)at;
+	session_thread_end(s, &t);
+	session_destroy(s);
+	session_events_free(&e);
+}
+
 static void test_regions_nest_and_only_the_outermost_marker_of_each_matters(void **state)
 {
 	(void)state;
@@ -452,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_only_requests_for_the_pmu_make_one),
 		cmocka_unit_test(test_what_the_registers_refuse_the_program_learns),
 		cmocka_unit_test(test_interrupts_wait_in_order_and_the_queue_is_bounded),
+		cmocka_unit_test(test_a_handler_is_entered_once_for_each_interrupt_and_not_while_it_runs),
 		cmocka_unit_test(test_regions_nest_and_only_the_outermost_marker_of_each_matters),
 		cmocka_unit_test(test_regions_of_threads_add_up),
 		cmocka_unit_test(test_a_session_kept_to_a_region_counts_only_inside),

@@ -929,7 +929,7 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 		p->started = true;
 		p->floor = b->base_cycle;
 		if (p->ring.first < b->base_cycle)
-			p->ring.first = p->ring.end = b->base_cycle;
+			p->ring.first = p->ring.end = p->ring.counted = b->base_cycle;
 	}
 	p->pieces = 0;
 	p->batches++;

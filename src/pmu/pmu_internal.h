@@ -184,9 +184,10 @@ struct pmu_ring {
 	uint64_t *touched;		/* bitmap: some channel has an entry at this cycle */
 	uint64_t first;			/* all cycles below have been counted */
 	uint64_t end;			/* the ring has no entry at or above this cycle (`far` may have) */
+	uint64_t counted;		/* no entry of the ring says what is counted at or above this cycle */
 	struct pmu_far *far;		/* a heap: the nearest cycle first */
 	size_t fars, far_room;
-	uint64_t far_end;		/* with fars: no entry of `far` lies at or above this cycle */
+	uint64_t far_end;		/* with fars: as `counted`, for `far` */
 };
 
 struct pmu_span { uint64_t begin, end; };
@@ -444,7 +445,7 @@ void pmu_ring_feed(struct spmu *p, const struct spmu_batch *batch, bool fresh, u
 uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop);
 /* An overflow of this counter has no effect now, however many there are. */
 bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c);
-/* The first cycle at and after which there are no entries. */
+/* The cycle up to which entries say what is counted. */
 uint64_t pmu_ring_end(const struct spmu *p);
 /* Call it before a register changes what ring counters do from `limit` on: counts what is known below it. */
 void pmu_ring_settle(struct spmu *p, uint64_t limit);

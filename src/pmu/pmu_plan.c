@@ -225,7 +225,7 @@ static int plan_channels(struct spmu *p, const struct plan *q)
 		return SPMU_ENOMEM;
 	}
 	if (!g->channels) {
-		g->first = g->end = p->in_pmi ? p->now : p->floor;
+		g->first = g->end = g->counted = p->in_pmi ? p->now : p->floor;
 		g->fars = 0;
 		memset(g->touched, 0, g->cycles / 64 * sizeof *g->touched);
 	}

@@ -56,6 +56,13 @@ static bool ring_grow(struct pmu_ring *g)
 	return true;
 }
 
+/* The cycle up to which an entry says what is counted.  One that ends a level at a cycle says nothing about that cycle:
+ * the next batch may go on there. */
+static inline uint64_t counted_to(uint64_t cycle, int64_t amount)
+{
+	return cycle + (amount >= 0);
+}
+
 /* The far list is a binary heap by cycle, so that an entry costs the logarithm of the list's length. */
 static void far_sink(struct pmu_ring *g, size_t i)
 {
@@ -73,8 +80,8 @@ void pmu_far_order(struct pmu_ring *g)
 {
 	g->far_end = 0;
 	for (size_t i = 0; i < g->fars; i++)
-		if (g->far[i].cycle >= g->far_end)
-			g->far_end = g->far[i].cycle + 1;
+		if (counted_to(g->far[i].cycle, g->far[i].amount) > g->far_end)
+			g->far_end = counted_to(g->far[i].cycle, g->far[i].amount);
 	for (size_t i = g->fars / 2; i-- > 0;)
 		far_sink(g, i);
 }
@@ -95,8 +102,8 @@ static bool far_push(struct pmu_ring *g, struct pmu_far entry)
 	for (; i && g->far[(i - 1) / 2].cycle > entry.cycle; i = (i - 1) / 2)
 		g->far[i] = g->far[(i - 1) / 2];
 	g->far[i] = entry;
-	if (g->fars == 1 || entry.cycle >= g->far_end)
-		g->far_end = entry.cycle + 1;
+	if (g->fars == 1 || counted_to(entry.cycle, entry.amount) > g->far_end)
+		g->far_end = counted_to(entry.cycle, entry.amount);
 	return true;
 }
 
@@ -117,6 +124,8 @@ static __attribute__((noinline)) void enter_anywhere(struct pmu_ring *g, unsigne
 	g->touched[at >> 6] |= UINT64_C(1) << (at & 63);
 	if (cycle >= g->end)
 		g->end = cycle + 1;
+	if (counted_to(cycle, amount) > g->counted)
+		g->counted = counted_to(cycle, amount);
 }
 
 static inline void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, int64_t amount)
@@ -130,6 +139,8 @@ static inline void enter(struct pmu_ring *g, unsigned channel, uint64_t cycle, i
 	g->touched[at >> 6] |= UINT64_C(1) << (at & 63);
 	if (cycle >= g->end)
 		g->end = cycle + 1;
+	if (counted_to(cycle, amount) > g->counted)
+		g->counted = counted_to(cycle, amount);
 }
 
 static inline void enter_level(struct pmu_ring *g, unsigned channel, uint64_t begin, uint64_t end, int64_t amount)
@@ -481,7 +492,7 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 uint64_t pmu_ring_end(const struct spmu *p)
 {
 	const struct pmu_ring *g = &p->ring;
-	uint64_t end = g->fars && g->far_end > g->end ? g->far_end : g->end;
+	uint64_t end = g->fars && g->far_end > g->counted ? g->far_end : g->counted;
 	return end;
 }
 

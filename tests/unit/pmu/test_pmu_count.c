@@ -353,6 +353,37 @@ static void test_long_spans_are_counted_in_a_step(void **state)
 	assert_int_equal(pmc(t, 2), 2);
 }
 
+/* A window that registers open and close between batches: with INV and a CMASK that no cycle reaches, the counter has
+ * as many cycles as the clock, at whatever cycle the core stands. */
+static void test_an_inverted_threshold_counts_each_cycle_of_a_window(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("golden-cove");
+	for (unsigned length = 1; length < 40; length++) {
+		struct spmu *p = fixture_pmu(m, NULL);
+		struct stream s = { 0 };
+		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+		fixture_program(p, 0, "CPU_CLK_UNHALTED.THREAD_P", 0);
+		fixture_program(p, 1, "INST_RETIRED.ANY_P", SPMU_EVTSEL_CMASK(16) | SPMU_EVTSEL_INV);
+		for (unsigned window = 0; window < 20; window++) {
+			/* a batch ends in the middle of what goes on: its watermark is below its last cycle */
+			const uint64_t begin = 100 + window * length, end = begin + length;
+			const size_t from = s.n;
+			stream_signal(&s, SPMU_SIG_CYCLES, begin, end, 1);
+			for (uint64_t at = begin; at < end; at += 2)
+				stream_inst(&s, 0x1000 + at, 0, 0, at);
+			spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, window & 1 ? 3 : 0);
+			stream_send(&s, from, s.n, begin - 10, end > 30 ? end - 3 : 0, false, p);
+		}
+		spmu_wrmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 10 * length);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 1), 10 * length);
+		stream_free(&s);
+		spmu_destroy(p);
+	}
+	spmu_model_free(m);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -374,6 +405,7 @@ int main(void)
 		TEST(test_any_thread_counts_the_only_thread),
 		TEST(test_a_batch_without_records_still_counts_its_instructions),
 		TEST(test_long_spans_are_counted_in_a_step),
+		cmocka_unit_test(test_an_inverted_threshold_counts_each_cycle_of_a_window),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

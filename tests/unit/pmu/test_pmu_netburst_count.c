@@ -89,7 +89,7 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "global_power_events.RUNNING", 300 },
 	{ "instr_retired.NBOGUSNTAG", 23 }, { "instr_retired.NBOGUSTAG", 0 }, { "instr_retired.BOGUSNTAG", 2 },
 	{ "instr_retired.BOGUSTAG", 0 },
-	{ "instructions", 25 }, { "instr_completed.NBOGUS", 23 }, { "instr_completed.BOGUS", 2 },
+	{ "instructions", 23 }, { "instr_completed.NBOGUS", 23 }, { "instr_completed.BOGUS", 2 },
 	{ "uops_retired.NBOGUS", 23 }, { "uops_retired.BOGUS", 2 },
 	{ "branch_retired.MMTP", 5 }, { "branch_retired.MMTM", 2 }, { "branch_retired.MMNP", 1 },
 	{ "branch_retired.MMNM", 1 },

@@ -280,8 +280,8 @@ struct spmu_unmodelled {
 size_t spmu_unmodelled(const struct spmu *p, struct spmu_unmodelled *out, size_t room);
 /* A lower bound of how many instructions retire before the next PMI can be taken, for the registers as they are: an
  * emulator that must not be ahead of its PMU runs so many and then asks again.  At least 1; UINT64_MAX: none can be
- * taken.  It holds as long as no stretch of instructions adds more than 16 each to a counter of uops, or takes more
- * than 256 cycles each. */
+ * taken.  It holds as long as no stretch of instructions has more than one access each where accesses are counted,
+ * adds more than 4 each to a counter of uops, or takes more than 256 cycles each. */
 uint64_t spmu_pmi_distance(const struct spmu *p);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */

@@ -198,6 +198,8 @@ static bool row_mods(struct spmu_event *e, char *s, bool netburst)
 				*second++ = 0;
 			if (!strcmp(t, "ti"))
 				e->thread_independent = true;
+			else if (!strcmp(t, "e"))
+				e->edge = 1;
 			else if (!strncmp(t, "sel=", 4) && pmu_text_number(t + 4, 10, 7, &v))
 				e->escr_select = (uint8_t)v;
 			else if (!strncmp(t, "escr=", 5) && pmu_text_number(t + 5, 16, 0xffff, &v)) {
@@ -318,7 +320,7 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	e->umask = (uint16_t)v;
 	if (!row_mods(e, col[MODS], netburst))
 		return pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: bad mods; they are %s", e->name,
-			netburst ? "escr=, sel=, ti, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
+			netburst ? "escr=, sel=, ti, e, replay=, up=" : "c=N, i, e, t, msr=HEX/HEX");
 	if (e->any && !m->any_thread)
 		return pmu_text_problem(text, bytes, SPMU_EINPUT,
 			"%s: mod 't' needs AnyThread, which this PMU does not have", e->name);

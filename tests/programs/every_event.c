@@ -202,6 +202,9 @@ static void cache_control(void)
 	uint8_t *p = map(64 * PAGE, PAGE, PROT_READ | PROT_WRITE);
 	for (int i = 0; i < 64 * PAGE; i += LINE)
 		ASM_AT("movnti %%eax, (%0); movntps %%xmm0, 16(%0); movntdq %%xmm1, 32(%0)", p + i);
+	for (int i = 0; i < 256 * LINE; i += LINE)	/* whole lines */
+		ASM_AT("movntdq %%xmm0, (%0); movntdq %%xmm0, 16(%0); movntdq %%xmm1, 32(%0); movntdq %%xmm1, 48(%0)",
+			p + i);
 	ASM("sfence");
 	REPEAT ASM_AT("mov %%eax, (%0); clflush (%0); mov (%0), %%eax; mfence", p + round % 64 * LINE);
 }

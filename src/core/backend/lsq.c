@@ -142,6 +142,9 @@ void lsq_lock_done(struct core *c)
 {
 	struct lsq *q = &c->q;
 	uint64_t written = lsq_drain(c);
+	const struct store *s = &q->store[(q->tail - 1) & q->mask];
+	if (UNLIKELY(c->config.fsb_clock))
+		written = memsys_bus_lock(c->mem, s->addr, s->size, written);
 	emit_signal(&c->e, SPMU_SIG_LOCK_DURATION, q->lock_begin, max64(written, q->lock_begin), 1);
 	q->load_floor = max64(q->load_floor, written + q->lock_penalty);
 	q->lock_slot = false;

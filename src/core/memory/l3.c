@@ -52,6 +52,7 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	int rc = l3_make(s, c, err);
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
+	bus_init(&s->bus, c);
 	if (!rc)
 		rc = frames_init(&s->frames, half / unit, half, c->memory_scattered, err);
 	s->frames.small_only = !c->memory_huge;
@@ -105,20 +106,36 @@ enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
 	return slot < 0 ? SPMU_FOUND_NOTHING : c->state[slot] & LINE_DIRTY ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN;
 }
 
-static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+/* bytes: set of the line's bytes that are written past the caches; 0: a write-back. */
+static uint64_t memory_write_bytes(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
 {
 	if (!timed)
 		return cycle;
+	if (m->shared->bus.clock) {
+		const bool whole = bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2));
+		unsigned chunks = 0;
+		for (unsigned i = 0; i < 64; i += 8)
+			chunks += (bytes >> i & 0xff) != 0;
+		cycle = bus_write(m, cycle, !bytes ? SPMU_ATTR(BUS_WRITE_BACK) : SPMU_ATTR(BUS_WRITE) |
+			SPMU_ATTR(BUS_COMBINED) | (whole ? 0 : SPMU_ATTR(BUS_CHUNK)), !bytes || whole ? 1 : chunks);
+	}
 	uint64_t taken = dram_write(&m->shared->dram, line, rate_book(&m->write_rate, cycle));
 	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle);
 	return taken;
 }
 
-static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	return memory_write_bytes(m, line, 0, cycle, timed);
+}
+
+static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed)
 {
 	if (!timed)
 		return 0;
-	uint64_t there = dram_read(&m->shared->dram, line, rate_book(&m->read_rate, cycle));
+	const uint64_t asked = rate_book(&m->read_rate, cycle);
+	uint64_t there = __builtin_expect(m->shared->bus.clock != 0, 0) ? bus_read(m, line, asked, kind)
+		: dram_read(&m->shared->dram, line, asked);
 	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle);
 	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there);
 	return there;
@@ -232,11 +249,11 @@ uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool
 	return memory_write(m, line, cycle, timed);
 }
 
-uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
 {
 	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle, 1);
 	flush_line(m, line, cycle, timed);
-	return memory_write(m, line, cycle, timed);
+	return memory_write_bytes(m, line, bytes, cycle, timed);
 }
 
 uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
@@ -287,7 +304,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		SIGNAL_AT(m, L3_MISS_ANY, known, known, 1);
 		if (!s->victim)
 			l3_insert(m, line, 0, known, timed);
-		const uint64_t there = memory_read(m, line, known, timed);
+		const uint64_t there = memory_read(m, line, known, kind, timed);
 		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
 		return there;
 	}

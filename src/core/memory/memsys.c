@@ -524,6 +524,7 @@ static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_
 {
 	if (timed)
 		emit_attributes(m->emitter, SPMU_SIG_WC_EVICT, cycle, cycle, 1, attributes);
+	const uint64_t bytes = w->bytes;
 	w->vline = VLINE_NONE;
 	w->bytes = 0;
 	m->wc_open--;
@@ -531,7 +532,7 @@ static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_
 		w->free = l2_store(m, w->line, cycle, timed);
 		return;
 	}
-	uint64_t taken = uncore_write_around(m, w->line, cycle, timed);
+	uint64_t taken = uncore_write_around(m, w->line, bytes, cycle, timed);
 	w->free = cycle + m->shared->l3_latency;
 	if (taken > w->free)
 		w->free = taken;

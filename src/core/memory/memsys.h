@@ -66,4 +66,7 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store);
 void memsys_warm_flush(struct memsys *m, uint64_t addr, unsigned kind);
 void memsys_warm_fetch(struct memsys *m, uint64_t addr);
+/* A locked access of `size` bytes was written at `cycle`.  If it crosses a line and the machine has a front-side bus,
+ * it locks the bus, and reads and writes each of the two parts.  Returns the cycle at which that is done. */
+uint64_t memsys_bus_lock(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle);
 #endif

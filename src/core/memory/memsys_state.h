@@ -10,11 +10,13 @@
  *   l3.c             L3, the way to memory
  *   coherence.c      snoops and invalidations in other cores
  *   flush.c          lines that leave all caches: CLFLUSH and the like, non-temporal stores
+ *   bus.c            the front-side bus (NetBurst)
  *
  * Every function that changes state takes `timed`, which is constant where it is inlined: false only warms the state.
  */
 #ifndef CORE_MEMSYS_STATE_H
 #define CORE_MEMSYS_STATE_H
+#include "core/memory/bus.h"
 #include "core/memory/cache.h"
 #include "core/memory/dram.h"
 #include "core/memory/memsys.h"
@@ -26,6 +28,7 @@ enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10 };
 struct memsys_shared {
 	struct cache l3;
 	struct dram dram;
+	struct bus bus;
 	struct frames frames;
 	/* With l3.others, else NULL: when each line was used last, in units of 2^LIFE_LOG2 cycles. */
 	uint32_t *used;
@@ -204,13 +207,20 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed);
 /* Writes a modified line to memory.  Returns when memory takes it. */
 uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
-/* Writes a line past the caches (non-temporal) and drops every copy.  Returns when memory takes it. */
-uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* Writes a line, or the set of its bytes, past the caches (non-temporal) and drops every copy.  Returns when memory
+ * takes it. */
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed);
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
 int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);
 void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found,
 	uint64_t cycle);
+
+/* bus.c, for machines with such a bus.  Reads a line; returns the cycle of use. */
+uint64_t bus_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind);
+/* Writes a line (BUS_CHUNK in attributes: so many chunks, one request to the bus unit); with BUS_READ, reads locked
+ * chunks.  Returns the cycle at which the last data have been transferred. */
+uint64_t bus_write(struct memsys *m, uint64_t cycle, uint64_t attributes, unsigned chunks);
 
 /* coherence.c.  What other cores held.  asked: number of cores that must be asked, because they hold the line alone
  * or must give it up.  until: cycle until which the line is in flight to one of them; 0: it is not. */

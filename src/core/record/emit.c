@@ -76,6 +76,7 @@ void emit_flush(struct emitter *e, bool last)
 		r->dispatch -= step, r->complete -= step, r->retire -= step;
 	}
 	e->count = n;
+	e->closed = last;
 	e->instructions = 0;
 	if (e->hold)
 		e->hold = 1;

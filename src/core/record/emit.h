@@ -45,6 +45,7 @@ struct emitter {
 	uint64_t now;		/* retire cycle of the last retired uop */
 	uint32_t hold;		/* 1 + index of the first record of a slot being built; 0: none */
 	uint8_t  hw_thread;	/* the hardware thread whose records these are */
+	bool     closed;	/* its thread has ended: it takes no signals from other cores */
 	bool     detail;	/* details are wanted (detail.h) */
 	uint64_t spent_memory, spent_tlb,
 		/* cycles so far that requests other than prefetches waited: for memory, for translations, for

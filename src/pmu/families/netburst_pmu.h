@@ -28,6 +28,11 @@ void netburst_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
 bool netburst_running(const struct spmu *p, unsigned i);
 /* Does this row of the table describe the event that the ESCR (its MSR) detects with this event select? */
 bool netburst_detects(const struct pmu_row *row, uint32_t msr, unsigned event);
+/* netburst_bus.c: events whose mask bits are fields that are looked at together. */
+enum netburst_bus { NETBURST_NO_BUS, NETBURST_IOQ, NETBURST_BSQ };
+enum netburst_bus netburst_bus(uint32_t msr, unsigned event);
+/* Writes the attributes that a mask selects into *s.  False: it selects nothing. */
+bool netburst_bus_selects(const struct spmu_model *m, enum netburst_bus of, uint32_t mask, struct pmu_source *s);
 /* Set of WHO_ that an ESCR's CPL and thread bits let pass.  independent: by the rule for thread-independent
  * events, as far as it can be decided from one record. */
 unsigned netburst_who(uint32_t escr, bool independent);

@@ -108,12 +108,12 @@ static uint32_t whose_tags(const struct driver_event *e)
 	return who(&one) | (e->threads > 1 ? who(&other) : 0);
 }
 
-static uint32_t escr_value(const struct driver_event *e)
+static uint32_t escr_value(const struct spmu_model *m, const struct driver_event *e)
 {
 	const struct spmu_event *v = e->event;
 	/* without a tag value of its own, execution_event's mask is that of the first tag */
 	bool shifted = *v->upstream && !v->tag_value && tests_tags(v);
-	uint32_t mask = v->umask << (shifted ? __builtin_ctz(e->tags) : 0);
+	uint32_t mask = spmu_netburst_mask(m, v, v->umask) << (shifted ? __builtin_ctz(e->tags) : 0);
 	uint32_t tag = !*v->upstream && v->tag_value ? SPMU_ESCR_TAG_ENABLE | SPMU_ESCR_TAG(v->tag_value) : 0;
 	return SPMU_ESCR_EVENT(v->event) | SPMU_ESCR_MASK(mask) | tag | who(e);
 }
@@ -243,7 +243,7 @@ static bool place_at(const struct spmu_model *m, struct copy *into, struct drive
 	e->up_escr = e->tags = 0;
 	e->up_counter = -1;
 	c.counters |= 1u << n;
-	if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(e)) || (up && !take_upstream(&c, e, up)))
+	if (!take_tag(&c, e, up) || !take_escr(&c, msr, escr_value(m, e)) || (up && !take_upstream(&c, e, up)))
 		return false;
 	e->counter = (int)n;
 	e->escr = msr;
@@ -496,11 +496,12 @@ static uint32_t interrupt_bits(const struct driver_event *e)
 	return (e->who ? !(e->who & 3) : e->thread) ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
 }
 
-static int write_event(const struct driver_event *e, struct driver_writes *out, struct err *err)
+static int write_event(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out,
+	struct err *err)
 {
 	uint32_t v = cccr_value(e);
 	int n = e->counter;
-	int rc = driver_write(out, err, escr_name(e->escr), e->escr, escr_value(e),
+	int rc = driver_write(out, err, escr_name(e->escr), e->escr, escr_value(m, e),
 		"1 to 4: %.50s is detected here, %s", e->event->name,
 		e->user && e->kernel ? "all rings"
 			: e->user ? "user mode"
@@ -537,7 +538,7 @@ static int netburst_setup(const struct spmu_model *m, const struct driver_event 
 			rc = write_tagging(m, &e[i], out, err);
 	for (size_t i = 0; i < n && !rc; i++)
 		if (e[i].pmu == pmu)
-			rc = write_event(&e[i], out, err);
+			rc = write_event(m, &e[i], out, err);
 	return rc;
 }
 

@@ -14,7 +14,7 @@
 uint64_t names_evtsel(const struct spmu_event *e)
 {
 	if (e->escr[0])		/* NetBurst: the mask has 16 bits and is not part of this image (driver.h) */
-		return e->event;
+		return e->event | (e->edge ? SPMU_EVTSEL_EDGE : 0);
 	return (uint64_t)e->event | (uint64_t)e->umask << 8 | (e->edge ? SPMU_EVTSEL_EDGE : 0) |
 	       (e->any ? SPMU_EVTSEL_ANY : 0) | (e->inv ? SPMU_EVTSEL_INV : 0) | SPMU_EVTSEL_CMASK(e->cmask);
 }

@@ -98,7 +98,7 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	1 },
 	{ "retired_branch_type.INDIRECT", 3 }, { "retired_branch_type.RETURN:INDIRECT", 3 },
 	{ "retired_branch_type.CALL:INDIRECT", 4 },
-	{ "branches", 8 },
+	{ "branches", 9 },
 	{ "retired_mispred_branch_type.CONDITIONAL", 2 }, { "retired_mispred_branch_type.CALL", 1 },
 	{ "retired_mispred_branch_type.RETURN", 0 },
 	{ "retired_mispred_branch_type.INDIRECT", 1 },

@@ -292,7 +292,7 @@ struct lsq {
 };
 
 /* --- REP string in flight --- */
-enum { REP_UOPS = 32 };
+enum { REP_UOPS = 64 /* most uops of a REP instruction, a round included */ };
 struct rep {
 	bool active, started;	/* started: the uops ahead of the rounds have gone */
 	bool pending;		/* a round waits to grow or to go */

@@ -20,6 +20,12 @@ cachegrind() {	# architecture program argument...
 repeats() { own_env "$PROGRAMS/trace_count" -o "$work/out" "$@" >/dev/null; sed -n 's/^repeats //p' "$work/out"; }
 
 same "REP MOVSB retires as one instruction" "$(insns "$PROGRAMS/reps")" 607
+same "REP MOVSB of 100 times 1000 bytes on every core, in rounds of up to 64 bytes: its stores and loads" "$(
+	for core in $("$SOFTPMU" cores | awk '$1 ~ /^[a-z]/ { print $1 }'); do
+		lines=$("$SOFTPMU" stat -x, --core "$core" -e L1-dcache-stores -o "$work/counts" -- "$PROGRAMS/reps" \
+			>/dev/null 2>&1 && awk -F, '{ print $1 }' "$work/counts") || continue
+		[ "${lines:-0}" -ge 1600 ] || echo "$core: $lines"
+	done)" ""
 same "cachegrind counts each iteration of REP MOVSB" \
 	"$(cachegrind amd64 "$PROGRAMS/reps")" "$((607 + $(repeats "$PROGRAMS/reps")))"
 same "without REP, the count equals cachegrind's" "$(insns "$PROGRAMS/norep")" "$(cachegrind amd64 "$PROGRAMS/norep")"

@@ -3,6 +3,7 @@
  * instructions whose form it names with as many uops as it states.
  */
 #include "isa_fixture.h"
+#include "core/pipeline.h"
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -376,9 +377,26 @@ static void test_compiled_code_has_the_uops_that_its_forms_state(void **state)
 	munmap((void *)image, (size_t)st.st_size);
 }
 
+/* The core copies a REP instruction with a round of up to four memory uops and two that count (rep_strings.c). */
+static void test_the_core_has_room_for_every_rep_instruction_and_its_round(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < uarchs; k++) {
+		struct isa *isa = open_isa(uarch[k]);
+		unsigned most = 0;
+		for (unsigned i = 0; i < isa->n_rows; i++)
+			if (isa_classes[isa->rows[i].cls].is & SPMU_IS(STRING_REP) && isa->rows[i].count > most)
+				most = isa->rows[i].count;
+		if (most + 6 > REP_UOPS)
+			fail_msg("%s: a REP instruction of %u uops, and room for %u", uarch[k], most, REP_UOPS);
+		isa_destroy(isa);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_core_has_room_for_every_rep_instruction_and_its_round),
 		cmocka_unit_test(test_every_form_names_an_instruction),
 		cmocka_unit_test(test_every_form_keeps_to_its_cores_ports_and_limits),
 		cmocka_unit_test(test_every_form_states_uops_that_its_row_has),

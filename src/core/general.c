@@ -71,7 +71,7 @@ static void slot_special(struct core *c, const struct uop *u)
 	if (u->flags & UOP_GROUP)
 		rename_new_group(c);
 	if (u->kind == UOP_SERIALIZE)
-		c->rn.barrier = max64(c->rn.barrier, max64(c->e.now + 1, lsq_drain(c)));
+		rename_serialize(&c->rn, max64(c->e.now + 1, lsq_drain(c)));
 }
 
 /* --- a uop: allocation --- */
@@ -196,8 +196,13 @@ run_unit(struct core *c, const struct uop *u, unsigned busy, unsigned ports, uns
 	const unsigned unit = unit_of(u, port);
 	uint64_t dispatch = wrong ? wrong_take_unit(c, &c->sc.choice[ports], port, ready, unit, busy) :
 	                    scheduler_take_unit(&c->sc, port, ready, unit, busy);
-	if (u->unit != UNIT_OTHER && dispatch != WRONG_NEVER)
-		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, dispatch + busy, 1);
+	if (u->unit != UNIT_OTHER && dispatch != WRONG_NEVER) {
+		const uint64_t end = dispatch + busy;
+		emit_signal(&c->e, SPMU_SIG_DIVIDER_ACTIVE, dispatch, end, 1);
+		emit_signal(&c->e,
+			u->unit == UNIT_INTDIV ? SPMU_SIG_INT_DIVIDER_ACTIVE : SPMU_SIG_FP_DIVIDER_ACTIVE, dispatch,
+			end, 1);
+	}
 	return dispatch;
 }
 
@@ -314,7 +319,7 @@ STAGE void uop_fence(struct core *c, const struct way way, const struct uop *u, 
 		p->complete = max64(p->complete, c->e.now + 1);
 		if (u->kind == UOP_FENCE_FULL)
 			p->complete = max64(p->complete, lsq_drain(c) + 1);
-		c->rn.barrier = max64(c->rn.barrier, p->complete);
+		rename_serialize(&c->rn, p->complete);
 	}
 }
 
@@ -503,7 +508,7 @@ STAGE const struct uop *run_slot(struct core *c, const struct way way, const str
 	if (UNLIKELY(c->q.lock_slot && !c->q.wants_data))
 		lsq_lock_done(c);
 	if (UNLIKELY(u[-1].kind == UOP_SERIALIZE))
-		c->rn.barrier = max64(c->rn.barrier, c->e.now + 1);
+		rename_serialize(&c->rn, c->e.now + 1);
 	return u;
 }
 
@@ -521,6 +526,16 @@ static __attribute__((noinline)) void run_beside(struct core *c, const struct in
 	write_record(
 		c, in->addr, u->is, PORT_NONE, 0, did | SPMU_DID(RETIRED), 0, at, at, at, at, at, max64(c->e.now, at));
 	c->e.instructions++;
+}
+
+/* A PAUSE was allocated: it waits in its last uop, or behind its first (pause.cycles).  The cycle of its own
+ * allocation lies between two of these signals. */
+static __attribute__((noinline)) void pause_issue(struct core *c, bool first)
+{
+	if (first)
+		rename_serialize(&c->rn, c->rn.cycle + c->config.pause_cycles);
+	if (c->rn.serial > c->rn.cycle + 1)
+		emit_signal(&c->e, SPMU_SIG_PAUSED, c->rn.cycle + 1, c->rn.serial, 1);
 }
 
 /* The instruction's slots, in order.  Returns false if the wrong path ends in it. */
@@ -553,8 +568,8 @@ STAGE bool run_insn(struct core *c, const struct way way, const struct insn *in,
 		partial_done(c);
 	if (LIKELY(!w->stays) && !way.wrong)
 		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
-	if (UNLIKELY(first->is & SPMU_IS(PAUSE)))
-		c->rn.barrier = max64(c->rn.barrier, c->rn.cycle + c->config.pause_cycles);
+	if (UNLIKELY((first->is | next[-1].is) & SPMU_IS(PAUSE)))
+		pause_issue(c, first->is & SPMU_IS(PAUSE));
 	if (UNLIKELY(c->fe.path == FE_MS && !w->stays))
 		frontend_ms_leave(c);
 	return true;

@@ -91,6 +91,7 @@ struct frontend {
 	/* first: the last instruction in the first half is a fusible_lcp; second: so many in the second half
 	 * are */
 	uint32_t lcp_first, lcp_second;
+	uint64_t ms_begin;	/* cycle in which the microcode sequencer began with its instruction */
 	uint32_t ms_end;	/* ms.drain: rename.pos of the last slot of the last microcoded instruction */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;
@@ -113,11 +114,13 @@ struct rename {
 	uint32_t slot;		/* number of the slot being allocated in its cycle */
 	uint32_t frontend_latency, dispatch_delay;
 	uint64_t barrier;	/* nothing is allocated before this cycle */
+	uint64_t serial;	/* as barrier, as far as instructions serialise */
 	uint64_t bubble_floor;	/* empty slots before this cycle are not the front end's: recovery, halt */
 	uint32_t rob_back, lb_size;	/* rob_back: rob.size in steps of pos */
 	/* number of the slot being allocated, counted since the core was created, times SLOT_STEP, modulo 2^32 */
 	uint32_t pos;
 	uint32_t loads;		/* number of the next load */
+	bool resteered;		/* fetch was redirected, and no slot has waited for it yet */
 	uint32_t results, prf_size;	/* number of the next result that takes an integer register; prf.integer */
 	/* rings of slots, with as many entries as the core needs (so that they take less of the host's L1D):
 	 * bytes less SLOT_STEP */
@@ -341,7 +344,7 @@ struct wrong {
 	/* state of the right path, which is put back */
 	uint64_t reg[REG_COUNT + 1];
 	struct frontend fe;
-	struct { uint64_t cycle, barrier, bubble_floor; uint32_t used, slot, pos, loads; } rn;
+	struct { uint64_t cycle, barrier, serial, bubble_floor; uint32_t used, slot, pos, loads; } rn;
 	struct { uint64_t addr_known, load_floor; uint32_t big, slot_tail, forwarded; bool wants_data; } q;
 	struct eliminate el;
 	struct bypass by;

@@ -854,6 +854,17 @@ static void emit_uops(struct build *c, const ZydisDecodedInstruction *zi, const 
 	}
 }
 
+/* Bits that some instructions of a class carry. */
+static uint64_t mnemonic_is(enum isa_class cls, ZydisMnemonic mnemonic)
+{
+	if (cls == CLASS_vec_simple) {	/* saturating additions are of this class */
+		const char *name = ZydisMnemonicGetString(mnemonic);
+		name += *name == 'v';
+		return !strncmp(name, "padd", 4) || !strncmp(name, "psub", 4) ? SPMU_IS(VECTOR_ADD) : 0;
+	}
+	return mnemonic == ZYDIS_MNEMONIC_XBEGIN ? SPMU_IS(TSX_BEGIN) : 0;
+}
+
 void isa_build(struct builder *b, enum isa_class cls, bool substitute, const ZydisDecodedInstruction *zi,
                const ZydisDecodedOperand *op, struct slot_cursor *slots, struct insn *in)
 {
@@ -861,7 +872,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 		.b = b, .isa = b->isa, .slots = slots, .in = in, .cls = cls, .traits = isa_classes[cls].traits,
 		.first = b->n,
 	};
-	const uint64_t is = isa_classes[cls].is;
+	const uint64_t is = isa_classes[cls].is | mnemonic_is(cls, zi->mnemonic);
 	const uint64_t branch = SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) |
 				SPMU_IS(FAR);
 	const bool locked = (zi->attributes & ZYDIS_ATTRIB_HAS_LOCK) || cls == CLASS_xchg_mem;

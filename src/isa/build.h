@@ -7,7 +7,8 @@
 
 enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte */
 #define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \
-                      SPMU_IS(SERIALIZING))
+                      SPMU_IS(SERIALIZING) | SPMU_IS(VECTOR_ADD) | SPMU_IS(VECTOR_CROSS) | SPMU_IS(LOAD_FENCE) | \
+                      SPMU_IS(TSX_BEGIN))
 #define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
 
 struct build {

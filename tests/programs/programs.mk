@@ -3,7 +3,7 @@
 P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
-PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep \
+PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep by_cause \
 	jumps jit forks l1_miss heap stream chase sharing causes topdown advice pages churn phases)
 programs: $(PROGRAMS)
 
@@ -31,7 +31,7 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
-$P/reps $P/norep $P/jumps: $P/%: tests/programs/%.S
+$P/reps $P/norep $P/jumps $P/by_cause: $P/%: tests/programs/%.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -o $@ $<
 $P/l1_miss: tests/programs/l1_miss.S

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Machine clears and assists; what is modelled: clears.h. */
 #include "core/backend/clears.h"
-#include "core/frontend/frontend.h"
+#include "core/backend/rename.h"
 #include "core/smt.h"
 #include <string.h>
 
@@ -108,6 +108,6 @@ void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip)
 {
 	uint64_t begin = c->e.now + 1, end = begin + c->config.sse_avx_cycles;
 	emit_signal_at(&c->e, SPMU_SIG_ASSIST, begin, begin, 1, ip, 0);
-	c->rn.barrier = max64(c->rn.barrier, end);
+	rename_serialize(&c->rn, end);
 	c->fe.did |= UINT64_C(1) << kind;
 }

@@ -45,6 +45,13 @@ uint64_t rename_wait(struct core *c, uint64_t delivered, uint64_t rob, uint64_t 
 	uint64_t cycle = max64(max64(open, delivered), back_end);
 
 	uint64_t from = max64(max64(open, back_end), rn->bubble_floor);
+	if (UNLIKELY(rn->resteered)) {
+		rn->resteered = false;
+		if (delivered > from && open < rn->bubble_floor)	/* the first slot behind the redirect */
+			emit_signal(&c->e, SPMU_SIG_CLEAR_RESTEER, from, delivered, 1);
+	}
+	if (rn->serial > max64(open, delivered))
+		emit_signal(&c->e, SPMU_SIG_SERIALIZED, max64(open, delivered), rn->serial, 1);
 	if (delivered > from) {
 		if (from == open && rn->used) {
 			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, from + 1, rn->width - rn->used);

@@ -29,6 +29,13 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
  * slot's new cycle. */
 uint64_t rename_wait_entry(struct core *c, const struct port_choice *choice, uint64_t alloc, uint64_t *did);
 
+/* Nothing is allocated before cycle `until`: an instruction serialises. */
+static inline void rename_serialize(struct rename *rn, uint64_t until)
+{
+	rn->barrier = max64(rn->barrier, until);
+	rn->serial = max64(rn->serial, until);
+}
+
 /* Allocates a slot that was delivered at `fetch`.  Returns the cycle; adds to *did what it waited for. */
 static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c, uint64_t fetch, uint64_t *did)
 {

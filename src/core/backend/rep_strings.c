@@ -29,6 +29,8 @@ static void go(struct core *c, bool leave)
 		c->instructions++;
 	}
 	core_run_insn(c, &r->insn, r->uop + start, stop - start, r->at + start, !leave);
+	if (r->pending)
+		emit_signal_at(&c->e, SPMU_SIG_REP_ROUND, c->e.now, c->e.now, 1, r->addr, 0);
 	r->started = true;
 	r->pending = false;
 }

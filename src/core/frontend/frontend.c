@@ -27,6 +27,8 @@ static void set_path(struct frontend *fe, enum fe_path path, uint32_t width)
 	if (path != FE_MS)
 		fe->base_path = path;
 	fe->did_path = did[path];
+	if (path == FE_MS && fe->base_path == FE_MITE)
+		fe->did_path |= SPMU_DID(MS_OF_MITE);
 	fe->width = width;
 }
 
@@ -441,6 +443,9 @@ group:
 		fe->group = 0;
 	}
 	fe->group++;
+	emit_signal(&c->e, SPMU_SIG_INSN_DECODED, fe->cycle, fe->cycle, 1);
+	if (complex)
+		emit_signal(&c->e, SPMU_SIG_DECODED_COMPLEX, fe->cycle, fe->cycle, slots);
 	if (UNLIKELY(!(in->flags & INSN_REP) && in->prefixes > f->mite_prefixes)) {
 		fe->cycle += in->prefixes;
 		fe->room = fe->width;
@@ -643,6 +648,7 @@ void frontend_ms_enter(struct core *c)
 	fe->cycle += f->ms_enter;
 	set_path(fe, FE_MS, f->ms_width);
 	fe->room = fe->width;
+	fe->ms_begin = fe->cycle;
 	emit_signal(&c->e, SPMU_SIG_MS_SWITCH, fe->cycle, fe->cycle, 1);
 }
 
@@ -650,6 +656,7 @@ void frontend_ms_leave(struct core *c)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
+	emit_signal(&c->e, SPMU_SIG_MS_BUSY, fe->ms_begin, fe->cycle + 1, 1);
 	const uint32_t shared = f->ms_drain && fe->base_path == FE_DSB && !f->ms_leave ? fe->room : 0;
 	if (!shared)
 		new_cycle(fe);

@@ -14,6 +14,7 @@ void core_redirect(struct core *c, uint64_t resolve)
 	frontend_forget(c);
 	fe->cycle = fe->predicted = max64(fe->cycle, resolve + c->config.recovery_redirect);
 	c->rn.bubble_floor = max64(c->rn.bubble_floor, resolve + c->config.recovery_stall);
+	c->rn.resteered = true;
 	emit_signal(&c->e, SPMU_SIG_RECOVERY, resolve, resolve + c->config.recovery_stall, 1);
 }
 
@@ -51,6 +52,7 @@ uint64_t frontend_branch_unusual(struct core *c, const struct insn *br, uint64_t
 	if (!script_says(word, SCRIPT_RESTEER))
 		return did;
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
+	emit_signal(&c->e, SPMU_SIG_UNKNOWN_BRANCH, fe->cycle, fe->cycle + c->config.frontend_resteer, 1);
 	fe->cycle += c->config.frontend_resteer;
 	return did | SPMU_DID(BTB_MISS);
 }

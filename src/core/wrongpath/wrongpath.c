@@ -63,7 +63,10 @@ uint64_t wrong_slot_waits(struct core *c, uint64_t fetch, uint64_t *did)
 		}
 		if (from < end)
 			emit_grow(&c->e, RUN_BUBBLE, SPMU_SIG_IDQ_BUBBLE, from, end, rn->width);
-		from = max64(max64(open, delivered), rn->barrier);
+		from = max64(open, delivered);
+		if (min64(rn->serial, resolve) > from)
+			emit_signal(&c->e, SPMU_SIG_SERIALIZED, from, min64(rn->serial, resolve), 1);
+		from = max64(from, rn->barrier);
 		if (rob > from)
 			emit_grow(&c->e, RUN_ROB, SPMU_SIG_RESOURCE_STALL_ROB, from, resolve, 1);
 		return WRONG_NEVER;
@@ -328,6 +331,7 @@ static void begin(struct core *c)
 	copy(&x->fe, &c->fe, FRONTEND_KEPT);
 	x->rn.cycle = rn->cycle;
 	x->rn.barrier = rn->barrier;
+	x->rn.serial = rn->serial;
 	x->rn.bubble_floor = rn->bubble_floor;
 	x->rn.used = rn->used;
 	x->rn.slot = rn->slot;
@@ -371,6 +375,8 @@ static void undo(struct core *c)
 	rn->used = rn->cycle == x->rn.cycle ? x->rn.used : 0;
 	rn->slot = x->rn.slot;
 	rn->barrier = x->rn.barrier;
+	rn->serial = x->rn.serial;
+	rn->resteered = false;
 	rn->bubble_floor = x->rn.bubble_floor;
 	rn->pos = x->rn.pos;
 	rn->loads = x->rn.loads;

@@ -181,7 +181,7 @@ static void test_perf_aliases_are_what_linux_programs(void **state)
 static void test_what_cannot_be_honest_is_refused_with_a_reason(void **state)
 {
 	(void)state;
-	static const char *const refused[] = { "LLC-loads", "topdown-retiring", "RTM_RETIRED.START",
+	static const char *const refused[] = { "LLC-loads", "topdown-retiring", "RTM_RETIRED.COMMIT",
 		"FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", "ASSISTS.FP" };
 	struct spmu_model *m = fixture_model("golden-cove");
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

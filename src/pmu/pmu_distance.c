@@ -17,8 +17,11 @@ static bool one_each(const struct spmu *p, const struct pmu_expr *x)
 	const uint64_t once = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(BRANCH) |
 		SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR);
 	for (unsigned t = 0; t < x->terms; t++) {
-		const struct pmu_source *s = pmu_source_of(p, x->term[t].source);
-		if (x->term[t].conds || x->term[t].num > x->term[t].den || (!(s->is_want & once) && !s->tagged))
+		const struct pmu_term *term = &x->term[t];
+		if (term->conds || term->num > term->den)
+			return false;
+		const struct pmu_source *s = pmu_source_of(p, term->source);
+		if (!(s->is_want & once) && !s->tagged)
 			return false;
 	}
 	return x->terms == 1;

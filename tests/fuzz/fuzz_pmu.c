@@ -110,6 +110,7 @@ static void batch(struct spmu *p, struct input *in)
 		now = wild ? 0 : x->fetch;
 	}
 	spmu_consume(p, &b);
+	MUST(spmu_pmi_distance(p));	/* 0: nobody would get any further */
 }
 
 static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size)

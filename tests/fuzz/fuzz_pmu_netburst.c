@@ -149,6 +149,7 @@ static void batch(struct spmu *p, struct input *in)
 		now = wild ? 0 : x->fetch;
 	}
 	spmu_consume(p, &b);
+	MUST(spmu_pmi_distance(p));	/* 0: nobody would get any further */
 }
 
 static void save_and_restore(struct spmu *p, struct input *in)

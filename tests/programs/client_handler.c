@@ -4,7 +4,7 @@
  *
  *   client_handler FAMILY EVENT PERIOD ROUNDS   a loop, interrupted every PERIOD; FAMILY: arch, p6, netburst
  *   client_handler FAMILY ... print             also prints each interrupt
- *   client_handler bad|threads|nested|plain
+ *   client_handler bad|gone|forks|threads|nested|plain
  */
 #include "softpmu/client.h"
 #include <inttypes.h>
@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct frame { uintptr_t ip, cs, flags, sp, ss; };
 #if defined(__x86_64__)
@@ -156,6 +159,28 @@ static void bad(void)
 	printf("alive %d\n", spmu_client_handler(0, 0));
 }
 
+/* The handler's stack goes away while counters run. */
+static void gone(void)
+{
+	void *const stack = mmap(0, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	begin(families, 1000);
+	must(spmu_client_handler(handler, (char *)stack + STACK), "handler");
+	munmap(stack, STACK);
+	printf("result %s entries %u\n", loop(1000) == 3000 ? "right" : "wrong", me.entries);
+}
+
+/* A forked child has no handler. */
+static void forks(void)
+{
+	begin(families, 1000);
+	if (!fork()) {
+		printf("child result %s entries %u\n", loop(1000) == 3000 ? "right" : "wrong", me.entries);
+		_exit(0);
+	}
+	wait(0);
+	end("parent", loop(1000), 1000);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "plain";
@@ -165,6 +190,10 @@ int main(int argc, char **argv)
 	families[1].on |= 0xc0;
 	if (!strcmp(mode, "bad")) {
 		bad();
+	} else if (!strcmp(mode, "gone")) {
+		gone();
+	} else if (!strcmp(mode, "forks")) {
+		forks();
 	} else if (!strcmp(mode, "threads")) {
 		static const unsigned rounds[2] = { 20000, 30000 };
 		pthread_t t[2];

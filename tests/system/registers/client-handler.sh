@@ -50,6 +50,12 @@ for p in client_handler client_handler32; do
 		grep -cE 'entries ([0-9]+) in the loop .* frames \1 nested 0 .* result right')" = 1 ]
 	same "$p: bad memory is refused" "$(on skylake $p bad)" "no code -4 no stack -4
 alive 0"
+	same "$p: a stack that goes away is one line, and the program runs on" "$(on skylake $p gone)" \
+		"result right entries 0
+softpmu: warning: a program's PMI handler or its stack is gone: it gets no more PMIs"
+	same "$p: a forked child has no handler" "$(on "skylake --follow" $p forks | sed 's/ in the loop.*//' | sort)" \
+		"child result right entries 0
+parent: entries 7"
 	on skylake $p threads | sort >out
 	same "$p: each thread has its own handler" "$(sed 's/ sum.*//; s/: entries [0-9]* .*frames/: frames/' out |
 		grep -c 'nested 0 .* result right')" 2
@@ -58,4 +64,11 @@ alive 0"
 done
 same "without the wrong path it works, too" "$(on "skylake --no-wrong-path" client_handler arch instructions 1000 1000 |
 	sed 's/.*frames \([0-9]*\) .*result \([a-z]*\) .*/\1 \2/')" "6 right"
+# The stream holds what the handler did; a replay has the same counts, and runs on other machines.
+"$SOFTPMU" stat --core skylake -x, -o live --save-stream st -e instructions,cycles -- "$PROGRAMS/client_handler" arch \
+	instructions 1000 1000 >out 2>&1
+"$SOFTPMU" stat --core skylake -x, -o again --replay st -e instructions,cycles >out 2>&1
+same "a replay counts what the live run counted" "$(cat again)" "$(cat live)"
+"$SOFTPMU" stat --core willamette -x, -o other --replay st -e instructions >out 2>&1
+same "another machine replays it" "$(cut -d, -f1 other)" "$(head -n 1 live | cut -d, -f1)"
 exit $failed

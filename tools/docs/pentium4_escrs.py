@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints docs/reference/pentium4.md: what each ESCR of the Pentium 4 counts here, and why the rest does not.
+"""Prints docs/reference/pentium4-events.md: what each ESCR of the Pentium 4 counts here, and why the rest does not.
 
 usage: pentium4_escrs.py [TOP]     TOP: the checkout, default: this script's
 Everything below the head comes from data/events/netburst*.tsv and the wiring in src/pmu/families/netburst_wiring.c."""

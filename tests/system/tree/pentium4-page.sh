@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# docs/reference/pentium4-events.md is what tools/docs/pentium4_escrs.py makes of the event tables and the wiring, and it has a
-# row for each of the 45 ESCRs.
+# docs/reference/pentium4-events.md is what tools/docs/pentium4_escrs.py makes of the event tables and the wiring, and
+# it has a row for each of the 45 ESCRs.
 . "$TOP/tests/lib.sh"
 command -v python3 >/dev/null || skip "no python3"
 page=$TOP/docs/reference/pentium4-events.md

@@ -680,6 +680,9 @@ static void source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did)
 
 const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value)
 {
+	if (event->extra_msr == MSR_PEBS_FRONTEND && event->event != 0xc6)	/* not FRONTEND_RETIRED */
+		return value == event->extra ? NULL
+			: "this event takes only one value of frontend=, which softpmu list --details shows";
 	if (event->extra_msr == MSR_PEBS_FRONTEND && !pmu_frontend_known(m->capabilities >> 8 & 15, value))
 		return "the model has no such front-end event (bits 7:0)";
 	if (event->extra_msr == MSR_IA32_PEBS_ENABLE && value != event->extra)

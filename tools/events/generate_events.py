@@ -98,6 +98,8 @@ def explain(machine, rows):
         row.precise |= any(o.precise and o.image == row.image for o in rows.values())
         if first is not row:
             row.help = f'{row.help} Another name of {first.name}.'
+        if row.name.endswith('_ALT'):
+            row.help = f'{row.help} Another code of {row.name[:-4]}.'
         for key, value in machine.words.items():
             row.help = row.help.replace(key, value)
             row.reason = row.reason and row.reason.replace(key, value)

@@ -164,7 +164,10 @@ IVY_BRIDGE = Machine(
         dTLB-store-misses=149 iTLB-loads=1085 iTLB-load-misses=185 branch-load-misses=c5 mem-loads=1cd
         mem-stores=2cd'''))
 
-HSW_EXTRA = codes(FIXED_NAMES, RESPONSES, 'BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5')
+# NAME_ALT: the umask that Intel's current lists (perfmon, HSW and BDW) give the event; libpfm4 has the former one.
+HSW_EXTRA = codes(FIXED_NAMES, RESPONSES, '''BR_INST_RETIRED.ALL_BRANCHES_PEBS=4c4 BR_MISP_RETIRED.ALL_BRANCHES_PEBS=4c5
+    L2_RQSTS.DEMAND_DATA_RD_HIT_ALT=c124 L2_RQSTS.RFO_HIT_ALT=c224 L2_RQSTS.CODE_RD_HIT_ALT=c424
+    L2_RQSTS.PF_HIT_ALT=d024 L2_RQSTS.PF_MISS_ALT=3024''')
 HSW_PRECISE = 'BR_INST_RETIRED.ALL_BRANCHES_PEBS BR_MISP_RETIRED.ALL_BRANCHES_PEBS'
 HSW_ALIASES = codes(BASIC, OFFCORE, TOPDOWN, TSX, '''tx-capacity=254 el-capacity=254
     L1-dcache-loads=81d0 L1-dcache-load-misses=151 L1-dcache-stores=82d0 L1-icache-load-misses=280

@@ -604,27 +604,29 @@ event('L1D_PEND_MISS.FB_FULL L1D_PEND_MISS.REQUEST_FB_FULL', 'sig(L1D_FB_FULL)',
 event('L1D_PEND_MISS.FB_FULL_PERIODS', '=', 'Stretches in which a demand miss waits for a free fill buffer.')
 RD, RFO, CODE, PF = (f'sig(L2_{k}_HIT)+sig(L2_{k}_MISS)' for k in ('DEMAND_RD', 'RFO', 'CODE_RD', 'PF'))
 AS_PREFETCH = ' (prefetches of L1D are counted as prefetches here)'
-event('L2_RQSTS.DEMAND_DATA_RD_HIT L2_RQSTS.ALL_DEMAND_RD_HIT L2_RQSTS.LD_HIT', 'sig(L2_DEMAND_RD_HIT)',
+event('L2_RQSTS.DEMAND_DATA_RD_HIT L2_RQSTS.ALL_DEMAND_RD_HIT L2_RQSTS.LD_HIT L2_RQSTS.DEMAND_DATA_RD_HIT_ALT',
+      'sig(L2_DEMAND_RD_HIT)',
       f'Demand data reads that hit L2{AS_PREFETCH}.')
 event('L2_RQSTS.DEMAND_DATA_RD_MISS L2_RQSTS.LD_MISS L2_DATA_RQSTS.DEMAND_I_STATE', 'sig(L2_DEMAND_RD_MISS)',
       f'Demand data reads that missed L2{AS_PREFETCH}.')
 event('L2_RQSTS.ALL_DEMAND_DATA_RD L2_RQSTS.LOADS L2_DATA_RQSTS.DEMAND_MESI', RD,
       f'Demand data reads that reached L2{AS_PREFETCH}.')
-event('L2_RQSTS.RFO_HIT L2_RQSTS.RFO_HITS L2_RQSTS.DEMAND_RFO_HIT', 'sig(L2_RFO_HIT)',
+event('L2_RQSTS.RFO_HIT L2_RQSTS.RFO_HITS L2_RQSTS.DEMAND_RFO_HIT L2_RQSTS.RFO_HIT_ALT', 'sig(L2_RFO_HIT)',
       'Reads for ownership that hit L2.')
 event('L2_RQSTS.RFO_MISS L2_RQSTS.DEMAND_RFO_MISS L2_STORE_LOCK_RQSTS.MISS', 'sig(L2_RFO_MISS)',
       'Reads for ownership that missed L2.')
 event('L2_RQSTS.ALL_RFO L2_RQSTS.RFO_ANY L2_RQSTS.RFOS L2_STORE_LOCK_RQSTS.ALL', RFO,
       'Reads for ownership that reached L2.')
-event('L2_RQSTS.CODE_RD_HIT L2_RQSTS.IFETCH_HIT', 'sig(L2_CODE_RD_HIT)', 'Code reads that hit L2.')
+event('L2_RQSTS.CODE_RD_HIT L2_RQSTS.IFETCH_HIT L2_RQSTS.CODE_RD_HIT_ALT', 'sig(L2_CODE_RD_HIT)',
+      'Code reads that hit L2.')
 event('L2_RQSTS.CODE_RD_MISS L2_RQSTS.IFETCH_MISS', 'sig(L2_CODE_RD_MISS)', 'Code reads that missed L2.')
 event('L2_RQSTS.ALL_CODE_RD L2_RQSTS.IFETCHES', CODE, 'Code reads that reached L2.')
 event('L2_RQSTS.ALL_DEMAND_MISS', 'sig(L2_DEMAND_RD_MISS)+sig(L2_RFO_MISS)+sig(L2_CODE_RD_MISS)',
       'Demand requests, data, ownership and code, that missed L2.')
 event('L2_RQSTS.ALL_DEMAND_REFERENCES', f'{RD}+{RFO}+{CODE}',
       'Demand requests, data, ownership and code, that reached L2.')
-event('L2_RQSTS.PF_HIT L2_RQSTS.PREFETCH_HIT', 'sig(L2_PF_HIT)', 'Hardware prefetches that hit L2.')
-event('L2_RQSTS.PF_MISS L2_RQSTS.PREFETCH_MISS L2_DATA_RQSTS.PREFETCH_I_STATE', 'sig(L2_PF_MISS)',
+event('L2_RQSTS.PF_HIT L2_RQSTS.PREFETCH_HIT L2_RQSTS.PF_HIT_ALT', 'sig(L2_PF_HIT)', 'Hardware prefetches that hit L2.')
+event('L2_RQSTS.PF_MISS L2_RQSTS.PREFETCH_MISS L2_RQSTS.PF_MISS_ALT L2_DATA_RQSTS.PREFETCH_I_STATE', 'sig(L2_PF_MISS)',
       'Hardware prefetches that missed L2.')
 event('L2_RQSTS.ALL_PF L2_RQSTS.PREFETCHES L2_DATA_RQSTS.PREFETCH_MESI', PF, 'Hardware prefetches that looked into L2.')
 event('L2_DATA_RQSTS.ANY', f'{RD}+{PF}', 'Data reads and hardware prefetches that looked into L2.')

@@ -190,6 +190,7 @@ int cli_core(struct cli_run *r)
 	if (r->pmu_name) {
 		snprintf(r->own_pmu, sizeof r->own_pmu, "%s", r->core.pmu);
 		snprintf(r->core.pmu, sizeof r->core.pmu, "%s", r->pmu_name);
+		r->core.other_pmu = strcmp(r->core.pmu, r->own_pmu);
 		snprintf(r->core.libpfm, sizeof r->core.libpfm, "%s", r->pmu_libpfm);
 		memcpy(r->registers.preset.pmu, r->core.pmu, sizeof r->core.pmu);
 		memcpy(r->registers.preset.libpfm, r->core.libpfm, sizeof r->core.libpfm);

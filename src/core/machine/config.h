@@ -38,6 +38,7 @@ struct core_config {
 #define FIELD_ENUM(id, key, names, help) uint32_t id;
 #define FIELD_FALL(id, key, unit, help) struct core_fall id;
 #include "core/machine/fields.def"
+	bool other_pmu;		/* no field: pmu is not the one of the core's file (--pmu), so messages name it */
 };
 
 /* Loads a core.  data_dir: the folder that holds cores/.  name: a preset, or a path (it contains '/').

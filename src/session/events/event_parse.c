@@ -69,9 +69,10 @@ static int bad(struct parser *p, int code, const char *format, ...)
 	return err_set(p->err, code, "%s", text);
 }
 
+/* Whose events they are: the core's, or those of the PMU that it was given instead of its own. */
 static const char *core_name(const struct parser *p)
 {
-	return p->core ? p->core->name : "this core";
+	return !p->core ? "this core" : p->core->other_pmu ? p->core->pmu : p->core->name;
 }
 
 static int unknown(struct parser *p, const char *name)
@@ -510,7 +511,7 @@ static int prefix(struct parser *p, const char *text)
 		return bad(p, ERR_UNSUPPORTED, "'%s': libpfm4's names need a core", text);
 	if (strncasecmp(text, p->core->libpfm, (size_t)n) == 0 && p->core->libpfm[n] == 0)
 		return n + 2;
-	return bad(p, ERR_UNSUPPORTED, "'%s': %.*s is not the PMU of %s; that is %s::", text, n, text, p->core->name,
+	return bad(p, ERR_UNSUPPORTED, "'%s': %.*s is not the PMU of %s; that is %s::", text, n, text, core_name(p),
 		p->core->libpfm);
 }
 
@@ -603,7 +604,12 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		if (!rc && !known && wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
 			rc = attribute(p, &w, word, wn, &known);
 		attributes |= known;
-		if (!rc && !known)
+		if (!rc && !known && row && wn > 1 && isupper((unsigned char)*word) && !modifier_letters(word, wn))
+			rc = bad(p, ERR_INPUT,
+				"'%s': %s has no unit mask '%.*s' in the event table of %s, and no modifier is called "
+				"so",
+				text, row->name, (int)(wn > 60 ? 60 : wn), word, core_name(p));
+		else if (!rc && !known)
 			rc = wn ? modifiers(p, &w, word, wn, text)
 				: bad(p, ERR_INPUT, "'%s': a modifier was expected after the colon", text);
 		if (rc)

@@ -28,6 +28,12 @@ static const char *const lacking[] = {
 	"skylake FRONTEND_RETIRED.LATENCY_GE_512", "skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_1",
 	"skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_2", "skylake FRONTEND_RETIRED.LATENCY_GE_2_BUBBLES_GE_3",
 	"golden-cove BACLEARS.ANY", "golden-cove UOPS_ISSUED.STALL_CYCLES", "golden-cove SW_PREFETCH_ACCESS.ANY",
+#define OTHER_CODES(table) table " L2_RQSTS.DEMAND_DATA_RD_HIT_ALT", table " L2_RQSTS.RFO_HIT_ALT", \
+	table " L2_RQSTS.CODE_RD_HIT_ALT"
+	OTHER_CODES("haswell"), OTHER_CODES("broadwell"), OTHER_CODES("skylake"),
+	"haswell L2_RQSTS.PF_HIT_ALT", "haswell L2_RQSTS.PF_MISS_ALT", "broadwell L2_RQSTS.PF_HIT_ALT",
+	"broadwell L2_RQSTS.PF_MISS_ALT", "golden-cove UOPS_RETIRED.MS_ALT", "golden-cove INT_MISC.UNKNOWN_BRANCH_CYCLES_ALT",
+	"golden-cove EXE_ACTIVITY.EXE_BOUND_0_PORTS",
 	"golden-cove L2_RQSTS.MISS", "golden-cove L2_RQSTS.REFERENCES",
 	"golden-cove OFFCORE_RESPONSE_0", "golden-cove OFFCORE_RESPONSE_1",
 	"golden-cove MEM_TRANS_RETIRED.PRECISE_STORE",

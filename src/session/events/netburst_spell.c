@@ -302,7 +302,11 @@ void netburst_code(const struct spmu_model *m, const struct spmu_event *row, cha
 		netburst_hint(m, row, what, sizeof what);
 	if (*what == ':')
 		*what = ',';
-	snprintf(text, text_bytes, "cpu/event=%#04x,umask=%#04x%s/", (unsigned)event, row->umask, what);
+	char filter[40] = "";
+	if (row->cmask)
+		snprintf(filter, sizeof filter, ",cmask=%u%s", row->cmask, row->inv ? ",inv" : "");
+	snprintf(text, text_bytes, "cpu/event=%#04x,umask=%#04x%s%s%s/", (unsigned)event, row->umask, filter,
+		row->edge ? ",edge" : "", what);
 }
 
 /* Adds up the flags of the rows that the mask's sum is made of. */

@@ -32,7 +32,8 @@ static const char *const lacking[] = {
 	table " L2_RQSTS.CODE_RD_HIT_ALT"
 	OTHER_CODES("haswell"), OTHER_CODES("broadwell"), OTHER_CODES("skylake"),
 	"haswell L2_RQSTS.PF_HIT_ALT", "haswell L2_RQSTS.PF_MISS_ALT", "broadwell L2_RQSTS.PF_HIT_ALT",
-	"broadwell L2_RQSTS.PF_MISS_ALT", "golden-cove UOPS_RETIRED.MS_ALT", "golden-cove INT_MISC.UNKNOWN_BRANCH_CYCLES_ALT",
+	"broadwell L2_RQSTS.PF_MISS_ALT", "golden-cove UOPS_RETIRED.MS_ALT",
+	"golden-cove INT_MISC.UNKNOWN_BRANCH_CYCLES_ALT",
 	"golden-cove EXE_ACTIVITY.EXE_BOUND_0_PORTS",
 	"golden-cove L2_RQSTS.MISS", "golden-cove L2_RQSTS.REFERENCES",
 	"golden-cove OFFCORE_RESPONSE_0", "golden-cove OFFCORE_RESPONSE_1",

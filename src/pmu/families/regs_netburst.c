@@ -31,9 +31,9 @@
  *   runs at CPL > 0 (Table 18-67).
  *
  * Left out: the 32-bit counters 18 to 25 of RDPMC on Xeon MP with a third-level cache; a second local vector
- * table entry (one serves both threads).  Increments of one point for each uop or signal are not clipped to 15
- * in plain sums (no core retires 16 uops a clock).  MSR_TC_PRECISE_EVENT is stored and has no effect: no
- * documented event uses it.
+ * table entry (one serves both threads).  The four bits of an event's bus carry at most 15 a clock; only plain sums
+ * of uops are not clipped to that (no core passes 16 of them a clock).  MSR_TC_PRECISE_EVENT is stored and has no
+ * effect: no documented event uses it.
  */
 #include "../ds/ds.h"
 #include "netburst_pmu.h"
@@ -173,8 +173,9 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 		t.num *= twice ? 2 : 1;
 		if (!t.conds) {
 			const struct pmu_source *s = &p->model->source[t.source];
+			/* levels, and signals that say how often they happened */
 			bool levels = s->is_signal
-				? s->form == FORM_PENDING || pmu_signal_kind(s->signal) == SPMU_OCCUPANCY
+				? s->form == FORM_PENDING || pmu_signal_kind(s->signal) != SPMU_INTERVAL
 				: s->until != STAGE_NONE;
 			if (levels || pmu_squashed(s->stage, s->did_mask, s->did_want))
 				p->detected.exact |= 1u << i;

@@ -445,8 +445,8 @@ enum {
 #define SPMU_PEBS_OTHER_THREAD (UINT32_C(1) << 26)
 /* The ESCR mask that counts what a name with these mask bits means.  The bus events (IOQ_*, BSQ_*) look at fields of
  * their mask together, and a bit alone would select nothing: fields that are left open are filled in (any type, both
- * directions, all memory types, own requests; for BSQ_*, one bit alone: the most usual request that has it).  Other
- * events, and other PMUs: the mask itself. */
+ * directions, the memory types that occur, own requests; for BSQ_*, one bit alone: the most usual request that has
+ * it).  Other events, and other PMUs: the mask itself. */
 uint32_t spmu_netburst_mask(const struct spmu_model *m, const struct spmu_event *event, uint32_t mask);
 /* The MSR address of the ESCR that counter n sees with this ESCR select; 0: none. */
 uint32_t spmu_netburst_escr(const struct spmu_model *m, unsigned n, unsigned select);

@@ -123,7 +123,7 @@ static uint32_t complete_queue(unsigned model, uint32_t mask)
 		return mask & (IOQ_READ | IOQ_WRITE | IOQ_MEMORY) || (mask & IOQ_TYPE) != IOQ_DEFAULT ? mask
 			: mask | IOQ_READ | IOQ_WRITE;
 	mask |= mask & (IOQ_READ | IOQ_WRITE) ? 0 : IOQ_READ | IOQ_WRITE;
-	return mask & IOQ_MEMORY ? mask : mask | IOQ_MEMORY;
+	return mask & IOQ_MEMORY ? mask : mask | IOQ_WC | IOQ_WB;	/* the memory types that occur */
 }
 
 /* For one bit alone: the pattern of the most usual request that has it. */

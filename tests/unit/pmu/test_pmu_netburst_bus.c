@@ -112,10 +112,10 @@ static void test_a_name_of_one_bit_fills_in_the_fields_that_it_leaves_open(void 
 {
 	(void)state;
 	static const struct { const char *event; uint32_t mask, kinds; } table[] = {
-		{ "IOQ_allocation.ALL_READ", 0x2fa1, 0x8d }, { "IOQ_allocation.ALL_WRITE", 0x2fc1, 0x170 },
-		{ "IOQ_allocation.TYPE_BIT0", 0x2fe1, 0x1fd }, { "IOQ_allocation.TYPE_BIT1", 0x2fe2, 8 },
-		{ "IOQ_allocation.TYPE_BIT2", 0x2fe4, 4 }, { "IOQ_allocation.MEM_WC", 0x2161, 0x60 },
-		{ "IOQ_allocation.OTHER", 0x4fe1, 0x600 }, { "IOQ_allocation.PREFETCH", 0xafe1, 0x1ff },
+		{ "IOQ_allocation.ALL_READ", 0x2921, 0x8d }, { "IOQ_allocation.ALL_WRITE", 0x2941, 0x170 },
+		{ "IOQ_allocation.TYPE_BIT0", 0x2961, 0x1fd }, { "IOQ_allocation.TYPE_BIT1", 0x2962, 8 },
+		{ "IOQ_allocation.TYPE_BIT2", 0x2964, 4 }, { "IOQ_allocation.MEM_WC", 0x2161, 0x60 },
+		{ "IOQ_allocation.OTHER", 0x4961, 0x600 }, { "IOQ_allocation.PREFETCH", 0xa961, 0x1ff },
 		{ "BSQ_allocation.REQ_TYPE0", 0x368d, 8 }, { "BSQ_allocation.REQ_TYPE1", 0x0a0e, 0x20 },
 		{ "BSQ_allocation.REQ_LEN0", 0x0a06, 0x40 }, { "BSQ_allocation.REQ_LOCK_TYPE", 0x3744, 0x80 },
 		{ "BSQ_allocation.MEM_TYPE2", 0x328c, 0x205 },

@@ -405,7 +405,12 @@ static void test_clock_ticks_end_with_the_stream(void **state)
 	nb_program(p, 12, "uops_retired.NBOGUS", T0,
 		SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15));
 	nb_program(p, 14, "uops_retired.NBOGUS", T0, 0);
+	/* Linux's second event for cycles (p4_event_aliases): nothing is tagged */
+	nb_write(p, MSR_CRU_ESCR2, SPMU_ESCR_EVENT(0x0c) | SPMU_ESCR_MASK(0xff) | T0);
+	nb_write(p, NB_CCCR(13), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_SELECT(5) | SPMU_CCCR_COMPARE |
+		SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15));
 	stream_send(&s, 0, s.n, 0, 100, true, p);
+	assert_int_equal(nb_count(p, 13), 100);
 	assert_int_equal(nb_count(p, 12), 100);
 	assert_int_equal(nb_count(p, 14), 2);
 }

@@ -203,7 +203,7 @@ static int model_runs(struct calibration *c, const struct core_config *core, con
 	};
 	int code = session_create(&c->session, &so, &err);
 	if (!code) {
-		session_wanted(c->session, &looks);
+		looks = session_wanted(c->session);
 		c->run.core = *core;
 		c->run.run.core = &c->run.core;
 		c->run.run.wanted = &looks;

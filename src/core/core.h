@@ -127,6 +127,9 @@ struct core_wanted {
 	 * first block */
 	bool detail;
 };
+/* Everything that either of them asks for.  Whoever wants records says so by a function that returns the whole struct
+ * (session_wanted, energy_wanted, ...), so that what it does not name is 0; none fills in a struct of its caller's. */
+struct core_wanted core_wanted_both(struct core_wanted a, struct core_wanted b);
 void core_want(struct core *c, const struct core_wanted *w);
 /* Returns the instructions retired so far (as INST_RETIRED.ANY counts, in the timed part only). */
 uint64_t core_instructions(const struct core *c);

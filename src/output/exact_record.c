@@ -52,12 +52,13 @@ void exact_record_events(struct perfdata_event out[EXACT_EVENTS], uint64_t sampl
 			.exclude_kernel = true };
 }
 
-void exact_record_wanted(struct core_wanted *w)
+struct core_wanted exact_record_wanted(void)
 {
 	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC };
-	w->is = w->did = ~UINT64_C(0);
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	for (size_t i = 0; i < sizeof signal; i++)
-		w->signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
+		w.signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
+	return w;
 }
 
 int exact_record_create(struct exact_record **out, struct perfdata_writer *w, size_t first, uint64_t sample_cycles,

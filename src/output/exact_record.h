@@ -34,7 +34,7 @@ int  exact_record_batch(struct exact_record *r, const struct run_thread *t, cons
 int  exact_record_side(struct exact_record *r, const struct run_thread *t, uint32_t pid, const uint64_t *record);
 int  exact_record_end(struct exact_record *r, const struct run_thread *t);
 /* Adds the parts of the cores' records that it reads to those that others want. */
-void exact_record_wanted(struct core_wanted *w);
+struct core_wanted exact_record_wanted(void);
 /* Writes the threads that have not ended. */
 int  exact_record_finish(struct exact_record *r);
 #endif

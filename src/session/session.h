@@ -141,7 +141,7 @@ void session_destroy(struct session *s);	/* NULL: does nothing */
 /* True if samples need the threads' registers (run_options.history and regs). */
 bool session_needs_registers(const struct session *s);
 /* What this session needs of the cores' records: run_options.wanted. */
-void session_wanted(const struct session *s, struct core_wanted *wanted);
+struct core_wanted session_wanted(const struct session *s);
 /* Whoever owns the run's sink passes its calls on to these.  The session keeps its state in
  * run_thread.sink_private. */
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);

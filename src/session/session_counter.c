@@ -112,29 +112,29 @@ static int refuse(struct session *s, unsigned pmu, int rc, uint32_t msr, uint64_
 		rc == SPMU_GP ? "#GP" : "no such MSR");
 }
 
-void session_wanted(const struct session *s, struct core_wanted *w)
+struct core_wanted session_wanted(const struct session *s)
 {
 	const uint64_t shaped = SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE;
-	*w = (struct core_wanted){ .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };	/* the clock */
+	struct core_wanted w = { .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };	/* the clock */
 	_Static_assert(SPMU_SIG_CYCLES < 64, "first word");
 	if (s->uncore)
-		uncore_session_wanted(s->uncore, w->signal);
+		uncore_session_wanted(s->uncore, w.signal);
 	for (size_t i = 0; i < s->o.events->count; i++)
 		if (s->o.events->event[i].event) {
 			uint64_t one[2] = { 0, 0 };
 			spmu_event_signals(s->o.model, s->o.events->event[i].event, one);
-			w->signal[0] |= one[0];
-			w->signal[1] |= one[1];
-			w->outcomes |= spmu_event_outcomes(s->o.model, s->o.events->event[i].event);
+			w.signal[0] |= one[0];
+			w.signal[1] |= one[1];
+			w.outcomes |= spmu_event_outcomes(s->o.model, s->o.events->event[i].event);
 		}
 	if (s->items > s->plain)	/* every slot, and the machine clears that belong to no uop */
-		w->signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
+		w.signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |
 			UINT64_C(1) << (SPMU_SIG_CLEAR_SMC & 63);
 	for (size_t i = s->plain; i < s->items; i++) {
 		const enum spmu_signal signal =
 			pushout_signal((enum pushout_point)(s->job[i].pushout->control >> 4 & 7));
 		if (signal != SPMU_SIG_COUNT)
-			w->signal[signal >> 6] |= UINT64_C(1) << (signal & 63);
+			w.signal[signal >> 6] |= UINT64_C(1) << (signal & 63);
 	}
 	_Static_assert(SPMU_SIG_CLEAR_MEMORY_ORDER >> 6 == SPMU_SIG_CLEAR_SMC >> 6, "one word");
 	for (size_t i = 0; i < s->items; i++) {
@@ -143,12 +143,13 @@ void session_wanted(const struct session *s, struct core_wanted *w)
 			s->item[i].event == NO_EVENT ? NULL : s->o.events->event[s->item[i].event].event;
 		if (s->item[i].event == NO_EVENT && !sampled)
 			continue;	/* the clock: a signal */
-		w->outcomes |= !event && s->item[i].event != NO_EVENT;	/* a raw code */
+		w.outcomes |= !event && s->item[i].event != NO_EVENT;	/* a raw code */
 		if (sampled || !event)
-			w->is = w->did = ~UINT64_C(0);
+			w.is = w.did = ~UINT64_C(0);
 		else
-			spmu_event_uops(s->o.model, event, !(s->job[i].evtsel & shaped), &w->is, &w->did);
+			spmu_event_uops(s->o.model, event, !(s->job[i].evtsel & shaped), &w.is, &w.did);
 	}
+	return w;
 }
 
 static bool has_sampled(const struct session *s, const struct thread *t, unsigned pmu)

@@ -206,20 +206,19 @@ void cost_run_destroy(struct cost_run *r)
 	free(r);
 }
 
-void cost_run_wanted(const struct cost_run *r, struct core_wanted *w)
+struct core_wanted cost_run_wanted(const struct cost_run *r)
 {
-	w->detail = false;
-	w->is = w->did = r->detail ? ~UINT64_C(0) : 0;
+	const uint64_t all = r->detail ? ~UINT64_C(0) : 0;
+	struct core_wanted w = { .signal = { r->signal[0], r->signal[1] }, .is = all, .did = all };
 	for (unsigned i = 0; i < r->measures; i++) {
 		const struct tag *t = &r->measure[i].tag;
-		w->is |= t->without ? ~UINT64_C(0) : t->is;
-		w->did |= t->did;
+		w.is |= t->without ? ~UINT64_C(0) : t->is;
+		w.did |= t->did;
 	}
-	w->signal[0] = r->signal[0];
-	w->signal[1] = r->signal[1];
 	for (unsigned i = 0; r->detail && i < r->measures; i++)
 		if (pushout_signal(r->measure[i].point) != SPMU_SIG_COUNT)
-			want(w->signal, pushout_signal(r->measure[i].point));
+			want(w.signal, pushout_signal(r->measure[i].point));
+	return w;
 }
 
 int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid, struct err *err)

@@ -135,7 +135,7 @@ int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, 
 	unsigned measures, bool detail, struct err *err);
 void cost_run_destroy(struct cost_run *r);
 /* Sets *w to what the run needs in the records. */
-void cost_run_wanted(const struct cost_run *r, struct core_wanted *w);
+struct core_wanted cost_run_wanted(const struct cost_run *r);
 struct cost_thread;		/* belongs to the run */
 int  cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid, struct err *err);
 void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b);

@@ -44,12 +44,13 @@ static const struct counted { uint8_t signal, count; bool per_record; } counted[
 };
 enum { COUNTED = sizeof counted / sizeof *counted };
 
-void energy_wanted(struct core_wanted *w)
+struct core_wanted energy_wanted(void)
 {
-	*w = (struct core_wanted){ .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
-	w->signal[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	w.signal[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
 	for (unsigned i = 0; i < COUNTED; i++)
-		w->signal[counted[i].signal >> 6] |= UINT64_C(1) << (counted[i].signal & 63);
+		w.signal[counted[i].signal >> 6] |= UINT64_C(1) << (counted[i].signal & 63);
+	return w;
 }
 
 static void signal_record(struct energy_activity *a, const struct spmu_record *u)

@@ -64,7 +64,7 @@ enum energy_count {
 struct energy_activity { uint64_t n[ENERGY_COUNTS_COUNT]; };
 
 /* Sets *w to what energy_batch needs in the records. */
-void energy_wanted(struct core_wanted *w);
+struct core_wanted energy_wanted(void);
 void energy_batch(struct energy_activity *a, const struct spmu_batch *b);
 
 /* name, unit of its size, what an access is */

@@ -154,12 +154,13 @@ void evidence_destroy(struct evidence *e)
 	free(e);
 }
 
-void evidence_wanted(struct core_wanted *w)
+struct core_wanted evidence_wanted(void)
 {
 	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC };
-	*w = (struct core_wanted){ .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	for (size_t i = 0; i < sizeof signal; i++)
-		w->signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
+		w.signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
+	return w;
 }
 
 static struct core_caches *caches_of(struct evidence *e, uint64_t number)

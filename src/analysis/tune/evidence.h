@@ -77,7 +77,7 @@ struct evidence_site {		/* an instruction of a thread */
 struct evidence;
 int  evidence_create(struct evidence **out, const struct core_config *core, struct err *err);
 void evidence_destroy(struct evidence *e);
-void evidence_wanted(struct core_wanted *w);
+struct core_wanted evidence_wanted(void);
 struct evidence_thread;		/* belongs to the evidence */
 /* core: threads of the same number share L1D and L1I; shared: it is one of several hardware threads of the core. */
 int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint32_t pid, uint64_t core, bool shared,

@@ -71,10 +71,9 @@ void phases_destroy(struct phases *p)
 	free(p);
 }
 
-void phases_wanted(struct core_wanted *w)
+struct core_wanted phases_wanted(void)
 {
-	memset(w, 0, sizeof *w);
-	w->is = SPMU_IS(INST_END) | SPMU_IS(BRANCH) | SPMU_IS(FAR);
+	return (struct core_wanted){ .is = SPMU_IS(INST_END) | SPMU_IS(BRANCH) | SPMU_IS(FAR) };
 }
 
 /* ---- intervals ---- */

@@ -32,7 +32,7 @@ struct phases;
 /* signatures: false if only the intervals' cycles are needed. */
 int  phases_create(struct phases **out, uint64_t interval, bool signatures, struct err *err);
 void phases_destroy(struct phases *p);
-void phases_wanted(struct core_wanted *w);
+struct core_wanted phases_wanted(void);
 void phases_batch(struct phases *p, const struct spmu_batch *b);
 /* Call after the last batch: the rest becomes an interval, too.  ERR_NOMEM if something was lost. */
 int  phases_finish(struct phases *p, struct err *err);

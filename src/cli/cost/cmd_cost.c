@@ -365,12 +365,11 @@ static int measure(struct cost *c, struct cost_run **out, const struct core_conf
 	const struct run_sink sink = {
 		.context = c, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
 	};
-	struct core_wanted wanted = { 0 };
 	struct err err = { 0 };
 	const struct pushout_widths widths = session_pushout_widths(core);
 	int rc = cost_run_create(out, &widths, c->measure, c->measures, detail, &err);
 	if (!rc) {
-		cost_run_wanted(*out, &wanted);
+		struct core_wanted wanted = cost_run_wanted(*out);
 		c->now = *out;
 		wanted.detail = c->graph && c->now == c->base;
 		c->run.run.wanted = &wanted;

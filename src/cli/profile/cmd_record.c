@@ -646,10 +646,9 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
 	if (!code) {
 		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick, on_client };
-		struct core_wanted wanted = { 0 };
-		session_wanted(o->session, &wanted);
+		struct core_wanted wanted = session_wanted(o->session);
 		if (o->exact)
-			exact_record_wanted(&wanted);
+			wanted = core_wanted_both(wanted, exact_record_wanted());
 		o->run.run.wanted = &wanted;
 		if (o->heap)
 			o->run.run.heap = o->run.run.regs = true;

@@ -450,8 +450,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	int rc = session_create(&s->session, &so, err);
 	if (rc)
 		return rc;
-	struct core_wanted wanted = { 0 };
-	session_wanted(s->session, &wanted);
+	const struct core_wanted wanted = session_wanted(s->session);
 	s->o.run.run.wanted = &wanted;
 	rc = cli_run_program(&s->o.run, &sink, res, err);
 	s->o.run.run.wanted = NULL;

@@ -353,7 +353,6 @@ static int measure(struct topdown *t)
 	struct run_sink sink = topdown_sink(t);
 	struct run_result res = { 0 };
 	struct err err = { 0 };
-	struct core_wanted wanted = { 0 };
 	if (t->interval_ms > 0)
 		so.interval_cycles = cli_cycles(&t->run.core, t->interval_ms);
 	int rc = session_create(&t->session, &so, &err);
@@ -363,13 +362,13 @@ static int measure(struct topdown *t)
 		cli_error("%s", err.text);
 		return 1;
 	}
-	session_wanted(t->session, &wanted);
+	struct core_wanted wanted = session_wanted(t->session);
 	if (t->exact) {
 		slots_wanted(wanted.signal);
 		wanted.is = wanted.did = ~UINT64_C(0);
 	}
 	if (t->fields)
-		topdown_fields_wanted(t->model, &wanted);
+		wanted = core_wanted_both(wanted, topdown_fields_wanted());
 	t->run.run.wanted = &wanted;
 	rc = cli_run_program(&t->run, &sink, &res, &err);
 	t->run.run.wanted = NULL;

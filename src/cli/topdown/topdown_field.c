@@ -15,11 +15,10 @@ bool topdown_fields_are_there(const struct spmu_model *m, const struct metrics *
 	return metrics->fields && spmu_model_capabilities(m) & CAPABLE;
 }
 
-void topdown_fields_wanted(const struct spmu_model *m, struct core_wanted *w)
+struct core_wanted topdown_fields_wanted(void)
 {
-	(void)m;	/* its table's @metric lines may count anything */
-	memset(w->signal, 0xff, sizeof w->signal);
-	w->is = w->did = ~UINT64_C(0);
+	const uint64_t all = ~UINT64_C(0);	/* the table's @metric lines may count anything */
+	return (struct core_wanted){ .signal = { all, all }, .is = all, .did = all };
 }
 
 struct spmu *topdown_fields_start(const struct spmu_model *m)

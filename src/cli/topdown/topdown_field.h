@@ -10,7 +10,7 @@
 enum { TOPDOWN_FIELDS = 8 };
 /* Whether the PMU has the register and the metrics table says what it holds. */
 bool topdown_fields_are_there(const struct spmu_model *m, const struct metrics *metrics);
-void topdown_fields_wanted(const struct spmu_model *m, struct core_wanted *w);
+struct core_wanted topdown_fields_wanted(void);
 /* Starts a PMU that counts slots and their metrics. NULL: out of memory, or the PMU lacks them. */
 struct spmu *topdown_fields_start(const struct spmu_model *m);
 /* Adds the PMU's fields to field[], in slots, and its slots to *slots. */

@@ -96,11 +96,10 @@ static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *r
 	const struct run_sink sink = {
 		.context = a, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
 	};
-	struct core_wanted wanted = { 0 };
 	struct err err = { 0 };
 	int rc = evidence_create(&a->evidence, &r->core, &err);
 	if (!rc) {
-		evidence_wanted(&wanted);
+		const struct core_wanted wanted = evidence_wanted();
 		r->run.wanted = &wanted;
 		rc = cli_run_program(r, &sink, res, &err);
 		r->run.wanted = NULL;

@@ -184,9 +184,8 @@ static int run_once(struct tuning *t, const struct core_features *f, struct run_
 		.context = t, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
 	};
 	struct err err = { 0 };
-	struct core_wanted wanted = { 0 };
+	const struct core_wanted wanted = phases_wanted();
 	struct core_config core;
-	phases_wanted(&wanted);
 	core_features_config(f, &core);
 	t->run.run.core = &core;
 	t->run.run.features = f;

@@ -53,7 +53,7 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 {
 	struct core_features features;
 	struct core_config core;
-	struct core_wanted wanted = { 0 };
+	const struct core_wanted wanted = energy_wanted();
 	struct run_options o = p->run->run;
 	struct run_result result;
 	const struct run_sink sink = { .context = &a->activity, .batch = on_batch };
@@ -62,7 +62,6 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 	if ((a->rc = *settings ? core_features_set_all(&features, settings, &a->err) : 0))
 		return;
 	core_features_config(&features, &core);
-	energy_wanted(&wanted);
 	o.core = &core;
 	o.features = &features;
 	o.wanted = &wanted;

@@ -227,15 +227,11 @@ static int run_preset(struct search *s, struct run_result *res)
 	const struct core_config *c = &s->run.core;
 	const struct pushout_widths widths = session_pushout_widths(c);
 	struct cost_measure measure[COST_MEASURES];
-	struct core_wanted wanted = { 0 }, of_cost = { 0 };
 	struct err err = { 0 };
 	const unsigned measures = tune_limit_measures(measure, c, &err);
 	int rc = measures ? cost_run_create(&s->cost, &widths, measure, measures, true, &err) : err.code;
 	if (!rc) {
-		energy_wanted(&wanted);
-		cost_run_wanted(s->cost, &of_cost);
-		for (unsigned i = 0; i < 2; i++)
-			wanted.signal[i] |= of_cost.signal[i];
+		const struct core_wanted wanted = core_wanted_both(energy_wanted(), cost_run_wanted(s->cost));
 		s->run.run.wanted = &wanted;
 		s->run.run.core = c;
 		rc = cli_run_program(&s->run, &sink, res, &err);

@@ -59,6 +59,13 @@ columns() {
 	}'
 }
 
+# A struct core_wanted that somebody declares without a value, or fills in through a pointer, has fields that nobody
+# set.
+wanted() {
+	tracked | grep '^src/.*\.[ch]$' | xargs grep -nE /dev/null \
+		-e 'struct core_wanted [a-z_]+(, [a-z_]+)*;' -e '[(,] *struct core_wanted \*' | grep -v 'extern '
+}
+
 # From the line of the name to the closing brace.  These may be longer than 100 lines, and why:
 cat >long <<'END'
 src/core/wrongpath/walker.c walker_walk	a jump table by kind of operation, whose labels must share a function
@@ -99,13 +106,14 @@ none "file names are unique" names
 none "no folder of src has more than 24 files" folders
 none "no line of more than 120 columns" columns
 none "no function of more than 100 lines" functions
+none "what a run wants (struct core_wanted) is returned whole, never filled in" wanted
 
 # The checks themselves: a tree without faults, then one fault a rule.
 mkdir -p tree/src/room && cd tree && git init -q . || exit 1
 printf '/* SPDX-License-Identifier: GPL-2.0-or-later */\nint f(void)\n{\n\treturn 0;\n}\n' >src/room/good.c
 awk 'BEGIN { print "# a table"; for (i = 0; i < 30; i++) printf "%s\t", "long row"; print "" }' >rows.tsv
 git add .
-for rule in binaries licences names folders columns functions; do
+for rule in binaries licences names folders columns functions wanted; do
 	same "a tree in order: no $rule" "$(faults $rule .)" ""
 done
 cp /bin/true src/room/program
@@ -124,5 +132,8 @@ same "a source without its licence is found" "$(faults licences .)" "src/room/ba
 same "two files of one name are found" "$(faults names .)" "good.c: the name of two files"
 same "a full folder is found" "$(faults folders .)" "src/room: 26 files, more than 24"
 same "a long line is found" "$(faults columns .)" "src/room/good.c:6: 135 columns"
+printf '/* SPDX-License-Identifier: GPL-2.0-or-later */\nvoid f(void)\n{\n\tstruct core_wanted w;\n}\n' >src/room/want.c
+git add .
+same "a struct core_wanted without a value is found" "$(faults wanted . | cut -d: -f1,2)" "src/room/want.c:4"
 same "a long function is found" "$(faults functions .)" "src/room/file1.c:8: long_one: 105 lines"
 exit $failed

@@ -212,9 +212,11 @@ static struct naive_record *add_record(struct pair *q)
 static void add_signal(struct pair *q, unsigned signal, unsigned cpl, unsigned thread, uint64_t begin, uint64_t end,
 	uint64_t count)
 {
+	const uint64_t attributes = SPMU_ATTR(SHARED) | SPMU_ATTR(EXCLUSIVE) | SPMU_ATTR(MODIFIED) | SPMU_ATTR(FORCED);
 	struct naive_record *x = add_record(q);
 	x->r = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = (uint8_t)cpl, .hw_thread = (uint8_t)thread,
 		.port = 255, .signal = signal,
+		.is = signal == SPMU_SIG_CYCLES ? 0 : (begin * 5 + end) * SPMU_ATTR(SHARED) & attributes,
 		.did = count };
 	x->at[0] = begin;
 	x->at[1] = end;

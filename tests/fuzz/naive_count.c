@@ -24,6 +24,7 @@
  *   - a freeze in the middle of a cycle in which several uops retire
  */
 #include "naive_pmu.h"
+#include "pmu/families/netburst_pmu.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +193,8 @@ static void setup_netburst(const struct naive *n, unsigned i, struct naive_setup
 	}
 	if (!known)
 		s->exprs = 0;
+	/* its mask bits are fields that are looked at together: test_pmu_netburst_bus */
+	s->unsettled |= netburst_bus(at, code) != NETBURST_NO_BUS;
 	/* an event that is not modelled never happens, but a threshold may count the cycles without it */
 	s->on = s->exprs || known;
 	if (independent) {
@@ -295,6 +298,21 @@ static bool meets(const struct pmu_source *s, const struct spmu_record *r)
 	return (!s->ports || (r->port < 16 && s->ports & BIT(r->port))) && !s->tagged;	/* no uop has a tag */
 }
 
+/* The record of a signal has the attributes that the source asks for: bit by bit. */
+static bool has_attributes(const struct pmu_source *s, const struct spmu_record *x)
+{
+	bool any = !s->any_is;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		bool has = x->is >> bit & 1;
+		if (bit == SPMU_ATTR_THREAD0 || bit == SPMU_ATTR_THREAD1)
+			has = x->hw_thread % 2 == (bit == SPMU_ATTR_THREAD1);
+		if (s->is_mask >> bit & 1 && has != (s->is_want >> bit & 1))
+			return false;
+		any |= s->any_is >> bit & has;
+	}
+	return any;
+}
+
 /* Returns how much the source adds in cycle c, from records of the classes `who`. */
 static int64_t amount(const struct naive *n, const struct pmu_source *s, const struct naive_record *r, unsigned records,
 	unsigned who, uint64_t c)
@@ -313,7 +331,7 @@ static int64_t amount(const struct naive *n, const struct pmu_source *s, const s
 				sum += meets(s, x);
 			continue;
 		}
-		if (x->signal != s->signal)
+		if (x->signal != s->signal || !has_attributes(s, x))
 			continue;
 		bool in = at[0] <= c && c < at[1];
 		switch (s->form) {

@@ -270,9 +270,11 @@ STAGE void uop_store_address(struct core *c, const struct way way, const struct 
 {
 	p->dispatch = uop_dispatch(c, way, p);
 	uint64_t complete = p->dispatch + 1;
-	stage_store(c, way, g->in->addr, p->addr, p->size, p->access, u->is & SPMU_IS(NON_TEMPORAL), u->load,
-		p->dispatch, &complete, &slot->a.did);
+	const struct store *st = stage_store(c, way, g->in->addr, p->addr, p->size, p->access,
+		u->is & SPMU_IS(NON_TEMPORAL), u->load, p->dispatch, &complete, &slot->a.did);
 	p->complete = complete;
+	if (!way.wrong && lsq_wants_source(c))
+		slot->a.did |= lsq_store_source(c, st);
 	c->q.lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
 }
 

@@ -299,6 +299,8 @@ STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *
 		*lb = c->wrong.resolve;
 
 	/* records */
+	if (is.store && !way.wrong && !way.quiet && lsq_wants_source(c))
+		x.did |= lsq_store_source(c, st);
 	if (!way.quiet || (is.branch && !is.load))
 		slot_record(c, way, s->ip, bits, access ? s->size : 0, access ? addr : went, fetch, &x, &u, retire);
 	if (two && (!way.quiet || is.branch))

@@ -2,6 +2,8 @@
  * flush KIND ROUNDS [STORE]: in each round an instruction of that kind on one line, then a load of the line.  With
  * STORE the line is modified before.
  * KIND: none, clflush, clflushopt, clwb, cldemote; movnti, movntps, vmovntdq, maskmovdqu, which store to the line;
+ * stores: ROUNDS stores each to a random line of 16 MB, which were all written before; handed: two threads store to one
+ * line in turn;
  * other: a second thread loads the line in each round, after CLFLUSH; shared: the same without CLFLUSH; cpuid: prints
  * which of the instructions CPUID has.
  * ROUNDS has five digits, so that runs differ in the rounds alone.
@@ -39,7 +41,21 @@ static const struct { const char *name; void (*run)(void); } kinds[] = {
 	{ "maskmovdqu", maskmovdqu },
 };
 
+static _Alignas(4096) volatile uint64_t large[16 << 20 >> 3];
+
+static void store_at_random(long n)
+{
+	uint64_t x = 1;
+	for (size_t i = 0; i < sizeof large / sizeof *large; i += 8)
+		large[i] = 1;
+	for (long i = 0; i < n; i++) {
+		x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		large[(x >> 40) % (sizeof large / 64) * 8] = x;
+	}
+}
+
 static long rounds;
+static int hands;
 static volatile long turn __attribute__((aligned(64)));
 
 static void *other(void *unused)
@@ -47,8 +63,10 @@ static void *other(void *unused)
 	for (long i = 0; i < rounds; i++) {
 		while (turn != 2 * i + 1)
 			__builtin_ia32_pause();
-		(void)page[8];		/* the next line, so that no spinning touches what is counted */
-		(void)page[0];
+		if (hands)
+			page[0] = 2;
+		else
+			(void)page[0];
 		turn++;
 	}
 	return unused;
@@ -62,6 +80,8 @@ static void beside(int flushes)
 	for (long i = 0; i < rounds; i++) {
 		if (flushes)
 			clflush();
+		if (hands)
+			page[0] = 1;
 		__asm__ volatile ("mfence" : : : "memory");
 		turn++;
 		while (turn != 2 * i + 2)
@@ -91,6 +111,11 @@ int main(int argc, char **argv)
 			kinds[k].run();
 			(void)page[0];
 		}
+	if (argc > 1 && !strcmp(argv[1], "stores"))
+		store_at_random(rounds);
+	hands = argc > 1 && !strcmp(argv[1], "handed");
+	if (hands)
+		beside(0);
 	if (argc > 1 && !strcmp(argv[1], "other"))
 		beside(1);
 	if (argc > 1 && !strcmp(argv[1], "shared"))

@@ -137,6 +137,22 @@ struct store *lsq_store(
 	return s;
 }
 
+uint64_t lsq_store_source(struct core *c, const struct store *s)
+{
+	const struct lsq *q = &c->q;
+	if (!s->done || s->flush)
+		return 0;
+	if (s->non_temporal)	/* past the caches */
+		return SPMU_DID(STORE_L1D_MISS);
+	const uint64_t did = memsys_store_source(c->mem, s->addr);
+	for (uint32_t n = q->head; did && n + 1 != q->tail; n++) {
+		const struct store *older = &q->store[n & q->mask];
+		if (older->done && !older->non_temporal && !older->flush && older->addr >> 6 == s->addr >> 6)
+			return 0;
+	}
+	return did;
+}
+
 /* A locked operation ends with its store: the line is released when the store is written. */
 void lsq_lock_done(struct core *c)
 {

@@ -63,6 +63,14 @@ struct store *lsq_store(
  * later stores do so too, unless it is one of the weak kinds. */
 void lsq_flush(struct core *c, uint64_t ip, uint64_t addr, unsigned kind, uint64_t addr_ready);
 
+/* For a sampled store, the newest, that retires: where its line is (memsys_store_source).  Older stores that are not
+ * written yet bring their lines first. */
+uint64_t lsq_store_source(struct core *c, const struct store *s);
+static inline bool lsq_wants_source(const struct core *c)
+{
+	return UNLIKELY(c->e.wanted_did & SPMU_DID(STORE_L1D_MISS));
+}
+
 /* Stores that have retired by `cycle` go on to L1D. */
 static inline void lsq_advance(struct core *c, uint64_t cycle)
 {

@@ -80,6 +80,25 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 	return found;
 }
 
+uint64_t memsys_store_source(struct memsys *m, uint64_t addr)
+{
+	const uint64_t vline = linear_line(m, addr), miss = SPMU_DID(STORE_L1D_MISS);
+	if (l1_find(&m->l1d, vline) >= 0)
+		return 0;
+	const uint32_t line = physical_line(m, translate_known(m, addr), vline);
+	if (cache_find(&m->l2, line) >= 0)
+		return miss | SPMU_DID(STORE_L2_HIT);
+	bool held = uncore_l3_find(m->shared, line) >= 0, modified = false;
+	for (uint32_t i = 0; i < m->shared->cores; i++) {
+		struct memsys *other = m->shared->core[i];
+		const int32_t l2 = cache_find(&other->l2, line), l1 = l1_find_physical(&other->l1d, line);
+		held |= l2 >= 0 || l1 >= 0;
+		modified |= (l2 >= 0 && other->l2.state[l2] & LINE_DIRTY) ||
+			(l1 >= 0 && other->l1d.state[l1] & LINE_DIRTY);
+	}
+	return miss | (held ? SPMU_DID(STORE_L3_HIT) : 0) | (modified ? SPMU_DID(STORE_HITM) : 0);
+}
+
 struct snoop coherence_drop(struct memsys *m, uint32_t line)
 {
 	struct snoop had = { 0 };

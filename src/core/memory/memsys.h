@@ -52,6 +52,8 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 /* A retired store leaves the store buffer at `cycle`.  ready: it is written to L1D and its buffer entry is free. */
 void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
                          struct mem_result *r);
+/* Where a store's line is now: set of STORE_L1D_MISS and its kinds; changes nothing. */
+uint64_t memsys_store_source(struct memsys *m, uint64_t addr);
 /* A software prefetch. */
 void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle);
 /* Translates the address of a flush, as a load's (SDM vol. 2, CLFLUSH).  did, ready: as memsys_store_translate. */

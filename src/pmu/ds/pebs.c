@@ -132,7 +132,8 @@ enum pmu_pebs_extra pmu_pebs_extra(const struct spmu *p, unsigned i)
 	if (is_latency(p, i))	/* before Ice Lake it has an enable bit of its own */
 		return p->ds.enable >> i & 1 && (format >= 4 || p->ds.enable >> (32 + i) & 1) ? EXTRA_LATENCY
 			: EXTRA_NONE;
-	if (is_precise_store(p, i) ? i == 3 && p->ds.enable & ENABLE_PRECISE_STORE : event == 0x02cd && format >= 5)
+	const bool store_sample = (event == 0x02cd || event == 0x03cd) && format >= 5;
+	if (is_precise_store(p, i) ? i == 3 && p->ds.enable & ENABLE_PRECISE_STORE : store_sample)
 		return EXTRA_STORE;
 	return event == 0x01c6 && format >= 3 ? EXTRA_FRONTEND : EXTRA_NONE;
 }

@@ -19,8 +19,10 @@
  *
  * Data address, source and latency are those of the uop that triggered the record, if it is a load or a store.
  * Format 1: for load latency and precise store only.  Formats 2 and 3: source and latency for load latency
- * only; of other stores the L1D bit.  Formats 4 and 5: loads and stores.  A store's miss is known when it is
- * committed, so its L1D bit says whether the signal STORE_L1D_MISS for it lies in the same batch.
+ * only; of other stores the L1D bit.  Formats 4 and 5: loads and stores.  Stores say with bit 0 whether L1D had
+ * the line; those of MEM_TRANS_RETIRED.STORE_SAMPLE (format 5) have the loads' values (Linux, store_latency_data).
+ * A store is committed after its record is made.  So the uop's STORE_ bits tell where the line was when it retired;
+ * a signal STORE_L1D_MISS for it in the same batch tells of a miss, too.
  *
  * Load data source: 1 L1D, 2 fill buffer, 3 L2, 4 L3 (5 and 7: another core had it clean, modified), local DRAM
  * 0CH (from Skylake on 0AH: 0CH has another meaning there), 0 unknown; bit 4 STLB miss, bit 5 locked (from
@@ -52,6 +54,8 @@ struct memory { uint64_t address, source, latency; };
 
 static bool store_hits(const struct spmu_batch *b, const struct spmu_record *r)
 {
+	if (r->did & SPMU_DID(STORE_L1D_MISS))
+		return false;
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *s = &b->records[i];
 		if (s->kind != SPMU_REC_UOP && s->signal == SPMU_SIG_STORE_L1D_MISS && s->ip == r->ip &&
@@ -82,9 +86,15 @@ static uint64_t load_source(const struct spmu *p, const struct spmu_record *r)
 		(format >= 5 && r->did & SPMU_DID(ALIAS_4K) ? 1 << 7 : 0);
 }
 
-static uint64_t store_source(const struct spmu_batch *b, const struct spmu_record *r)
+/* latency: of an event that samples stores with the loads' values. */
+static uint64_t store_source(const struct spmu_batch *b, const struct spmu_record *r, bool latency)
 {
-	return (store_hits(b, r) ? 1 : 0) | (r->did & SPMU_DID(STLB_MISS) ? 1 << 4 : 0) |
+	unsigned where = store_hits(b, r);
+	if (latency && !where)
+		where = r->did & SPMU_DID(STORE_L2_HIT) ? 3
+			: r->did & SPMU_DID(STORE_HITM) ? 7
+			: r->did & SPMU_DID(STORE_L3_HIT) ? 4 : 0xa;
+	return where | (r->did & SPMU_DID(STLB_MISS) ? 1 << 4 : 0) |
 		(r->is & SPMU_IS(LOCK) ? 1 << 5 : 0);
 }
 
@@ -114,7 +124,7 @@ static struct memory memory_of(const struct spmu *p, unsigned i, const struct sp
 		m.source = load_source(p, r);
 		m.latency = latency_of(format, r);
 	} else if (store) {
-		m.source = store_source(b, r);
+		m.source = store_source(b, r, format >= 5 && extra == EXTRA_STORE);
 		if (format == 2 || format == 3)
 			m.source &= 1;
 	}

@@ -39,7 +39,7 @@ uint64_t data_source(uint64_t source, bool store)
 		[0xc] = { PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM, PERF_MEM_LVLNUM_RAM, PERF_MEM_SNOOP_NONE },
 	};
 	union perf_mem_data_src d = start(store);
-	if (store) {
+	if (store && (source & 15) < 2) {	/* L1D or not; else it has a load's value */
 		d.mem_lvl = PERF_MEM_LVL_L1 | (source & 1 ? PERF_MEM_LVL_HIT : PERF_MEM_LVL_MISS);
 		d.mem_lvl_num = PERF_MEM_LVLNUM_L1;
 	} else if (load[source & 15].level) {

@@ -29,8 +29,10 @@ enum {
 /* A name that an analysis can use: the bit neither holds for all of its slots nor for none. */
 static bool usable(unsigned k)
 {
+	const uint64_t only_samples = SPMU_DID(STORE_L1D_MISS) | SPMU_DID(STORE_L2_HIT) | SPMU_DID(STORE_L3_HIT) |
+		SPMU_DID(STORE_HITM);
 	return bits[k].is ? bits[k].bit != SPMU_IS_SLOT
-		: bits[k].bit != SPMU_DID_RETIRED && bits[k].bit != SPMU_DID_STORE_L1D_MISS;
+		: bits[k].bit != SPMU_DID_RETIRED && !(only_samples >> bits[k].bit & 1);
 }
 
 struct parser {

@@ -164,6 +164,24 @@ static void test_a_core_that_is_gone_holds_nothing(void **state)
 	assert_result(load(second, X, 2000), 2000, L3, BITS_L3);
 }
 
+static void test_a_stores_source_is_where_its_line_is_and_asking_changes_nothing(void **state)
+{
+	struct machine_fixture *f = *state;
+	const uint64_t miss = DID(STORE_L1D_MISS);
+	load(f->m, X + 64 * 32, 500);		/* translated */
+	mf_forget(f);
+	for (unsigned i = 0; i < 2; i++)	/* a second time: the first has not fetched it */
+		assert_int_equal(memsys_store_source(f->m, X), miss);
+	store(second, X, 1000);
+	assert_int_equal(memsys_store_source(f->m, X), miss | DID(STORE_L3_HIT) | DID(STORE_HITM));
+	assert_int_equal(memsys_store_source(second, X), 0);
+	load(f->m, X, 2000);			/* now both have it, clean */
+	assert_int_equal(memsys_store_source(f->m, X), 0);
+	for (unsigned n = 1; n < 4; n++)	/* out of L1D, which has two ways */
+		load(f->m, LINE_AT(0, n), 3000 + 1000 * n);
+	assert_int_equal(memsys_store_source(f->m, X), miss | DID(STORE_L2_HIT));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -178,6 +196,7 @@ int main(void)
 		TEST(test_a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first),
 		TEST(test_a_line_of_three_readers_is_taken_from_both_others),
 		TEST(test_a_core_that_is_gone_holds_nothing),
+		TEST(test_a_stores_source_is_where_its_line_is_and_asking_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

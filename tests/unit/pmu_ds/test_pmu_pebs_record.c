@@ -386,6 +386,41 @@ static void test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own(void **st
 	free(g);
 }
 
+static void test_store_samples_of_golden_cove_say_where_the_line_was(void **state)
+{
+	(void)state;
+	static const struct { unsigned event; uint64_t did; unsigned source; } rows[] = {
+		{ 0x02cd, 0, 1 },
+		{ 0x02cd, SPMU_DID(STORE_L1D_MISS) | SPMU_DID(STORE_L2_HIT), 3 },
+		{ 0x02cd, SPMU_DID(STORE_L1D_MISS) | SPMU_DID(STORE_L3_HIT), 4 },
+		{ 0x02cd, SPMU_DID(STORE_L1D_MISS) | SPMU_DID(STORE_L3_HIT) | SPMU_DID(STORE_HITM), 7 },
+		{ 0x02cd, SPMU_DID(STORE_L1D_MISS), 0xa },
+		{ 0x82d0, 0, 1 },	/* others have but the bit of L1D */
+		{ 0x82d0, SPMU_DID(STORE_L1D_MISS) | SPMU_DID(STORE_L2_HIT), 0 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("golden-cove");
+		struct spmu *p = fixture_pmu(m, &g->host);
+		struct stream s = { 0 };
+		guest_pebs(g, 64, 10, 10);
+		put_msr(p, MSR_IA32_DS_AREA, DS_AREA);
+		put_msr(p, MSR_PEBS_DATA_CFG, 1);
+		put_msr(p, MSR_IA32_PERFEVTSEL0, rows[i].event | USR_EN | EVTSEL_ADAPTIVE);
+		put_msr(p, MSR_IA32_PEBS_ENABLE, 1);
+		arm(p, 0, 1);
+		for (unsigned k = 0; k < 4; k++)
+			stream_inst(&s, 0x1000 + 4 * k, SPMU_IS(STORE_ADDR), rows[i].did, 200 + 2 * k)->addr = 0x8000;
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 64), 1);
+		assert_int_equal(guest_u64(g, PEBS_BUFFER + 40), rows[i].source);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
 static void test_precise_store_wants_its_bit(void **state)
 {
 	(void)state;
@@ -622,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_precise_store_records_where_it_went_and_whether_it_hit),
 		cmocka_unit_test(test_from_ice_lake_on_load_latency_needs_no_bit_of_its_own),
 		cmocka_unit_test(test_precise_store_wants_its_bit),
+		cmocka_unit_test(test_store_samples_of_golden_cove_say_where_the_line_was),
 		cmocka_unit_test(test_a_store_says_no_more_than_its_l1d_bit_where_latency_is_not_sampled),
 		cmocka_unit_test(test_data_source_is_where_the_load_was_served),
 		cmocka_unit_test(test_front_end_events_count_what_the_register_names),

@@ -54,6 +54,16 @@ static void test_stores_hit_or_miss_the_first_level(void **state)
 	assert_int_equal(of(0, true).mem_lvl, PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS);
 }
 
+static void test_a_store_that_is_sampled_with_its_source_has_a_loads_values(void **state)
+{
+	(void)state;
+	assert_int_equal(of(3, true).mem_op, PERF_MEM_OP_STORE);
+	assert_int_equal(of(3, true).mem_lvl, PERF_MEM_LVL_L2 | PERF_MEM_LVL_HIT);
+	assert_int_equal(of(7, true).mem_lvl, PERF_MEM_LVL_L3 | PERF_MEM_LVL_HIT);
+	assert_int_equal(of(7, true).mem_snoop, PERF_MEM_SNOOP_HITM);
+	assert_int_equal(of(10, true).mem_lvl, PERF_MEM_LVL_LOC_RAM | PERF_MEM_LVL_HIT);
+}
+
 static void test_tlb_lock_and_block_bits_are_their_own(void **state)
 {
 	(void)state;
@@ -82,6 +92,7 @@ int main(void)
 		cmocka_unit_test(test_a_line_that_another_core_had_changed_is_a_hitm),
 		cmocka_unit_test(test_an_encoding_that_the_manual_does_not_have_is_not_available),
 		cmocka_unit_test(test_stores_hit_or_miss_the_first_level),
+		cmocka_unit_test(test_a_store_that_is_sampled_with_its_source_has_a_loads_values),
 		cmocka_unit_test(test_tlb_lock_and_block_bits_are_their_own),
 		cmocka_unit_test(test_an_access_of_which_nothing_is_told_says_so),
 	};

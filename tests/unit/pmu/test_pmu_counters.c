@@ -84,7 +84,7 @@ static bool counts_on(const struct spmu_model *m, const struct spmu_event *e, un
 	case SPMU_FAMILY_NETBURST: {
 		uint32_t escr = spmu_netburst_escr(m, n, e->escr_select);
 		if (escr && (escr == e->escr[0] || escr == e->escr[1]))
-			spmu_wrmsr(p, escr, nb_escr(e, T0));
+			spmu_wrmsr(p, escr, nb_escr_named(m, e, T0));
 		spmu_wrmsr(p, MSR_PEBS_ENABLE, e->replay_enable);
 		spmu_wrmsr(p, MSR_PEBS_MATRIX_VERT, e->replay_matrix);
 		spmu_wrmsr(p, NB_CCCR(n), SPMU_CCCR_ENABLE | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_SELECT(e->escr_select));

@@ -58,7 +58,7 @@ RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
 SNOOPS = 'the model does not record which other core answered'
 ASSISTS = 'the tracer does not see denormals, nor what else makes microcode assist by value'
-TSX = 'no transactional memory in the modelled core'
+TSX = 'under the tracer a transaction aborts at once, for want of capacity'
 X87_MARK = 'x87 arithmetic and moves carry the same mark'
 PREFETCHERS = 'what prefetchers of L1D and of L2 ask for shares its signals'
 MS_CALLER = 'who called the microcode sequencer is not recorded'
@@ -322,6 +322,25 @@ event('IDQ.ANY_UOPS', 'uop(SLOT & (FROM_DSB|FROM_MITE|FROM_MS))@fetch',
 event('IDQ.ALL_MITE_UOPS', 'uop(SLOT & (FROM_DSB|FROM_MITE|FROM_MS))@fetch',
       'Fused uops that uop cache, legacy decoders and microcode sequencer delivered: the code says all three, the name '
       'one.', 'hsw bdw')
+IDQ_NAMES = ('MS_DSB_UOPS MS_DSB_UOPS_CYCLES MS_DSB_UOPS_OCCUR MS_DSB_OCCUR MS_MITE_UOPS MS_MITE_UOPS_CYCLES '
+             'ALL_DSB_UOPS ALL_DSB_CYCLES ALL_DSB_CYCLES_ANY_UOPS ALL_DSB_CYCLES_4_UOPS ALL_MITE_UOPS ALL_MITE_CYCLES '
+             'ALL_MITE_CYCLES_ANY_UOPS ALL_MITE_CYCLES_4_UOPS').split()
+MS_DSB = 'uop(SLOT & FROM_MS & !MS_OF_MITE)@fetch'
+MS_MITE = 'uop(SLOT & FROM_MS & MS_OF_MITE)@fetch'
+for name, count, text in (
+        ('MS_DSB', MS_DSB, 'microcode that the uop cache called'),
+        ('MS_MITE', MS_MITE, 'microcode that the legacy decoders called'),
+        ('ALL_DSB', 'uop(SLOT & FROM_DSB)@fetch+' + MS_DSB, 'the uop cache, or microcode that it called,'),
+        ('ALL_MITE', 'uop(SLOT & FROM_MITE)@fetch+' + MS_MITE, 'the legacy decoders, or microcode that they called,')):
+    names = [n for n in IDQ_NAMES if n.startswith(name)]
+    for n in names:
+        event('IDQ.' + n, count,
+              f'Times {text} began to deliver.' if n.endswith('OCCUR') else
+              f'Cycles in which {text} delivered at least 4 uops.' if '_4_' in n else
+              f'Cycles in which {text} delivered some uop.' if 'CYCLES' in n else f'Fused uops: {text.rstrip(",")}.',
+              'snb ivb' if n == 'ALL_MITE_UOPS' else None)
+event('INST_DECODED.DECODERS', 'sig(INSN_DECODED)',
+      'Instructions that the legacy decoders take: decoders used, cycle by cycle.', 'icl')
 event('LSD.UOPS', 'uop(SLOT & FROM_LSD)@fetch', 'Fused uops that the loop buffer delivered.')
 event('LSD.ACTIVE LSD.CYCLES_ACTIVE', 'uop(SLOT & FROM_LSD)@fetch',
       'Cycles in which the loop buffer delivered some uop.')
@@ -437,6 +456,26 @@ event('INT_MISC.RECOVERY_CYCLES', 'sig(RECOVERY)',
       'Cycles in which issue waits for the recovery from a mispredict or machine clear.')
 event('INT_MISC.ALL_RECOVERY_CYCLES', 'sig(RECOVERY)',
       'Cycles in which issue waits for the recovery from a mispredict or machine clear, for whatever reason.')
+event('INT_MISC.CLEAR_RESTEER_CYCLES', 'sig(CLEAR_RESTEER)', 'Cycles in which issue, recovered from a mispredict or '
+      'machine clear, waits for the first uop of the new path.')
+event('RESOURCE_STALLS.SCOREBOARD RAT_STALLS.SCOREBOARD', 'sig(SERIALIZED)',
+      'Cycles in which issue waits for a serialising instruction, a fence or PAUSE.')
+event('FP_ARITH_INST_RETIRED.8_FLOPS FP_ARITH.8_FLOPS', 'uop(FP_256_SINGLE)+uop(FP_256_SINGLE & FP_FMA)',
+      'Retired arithmetic instructions on eight elements: 256-bit single, or 512-bit double, which no program has '
+      'under the tracer.')
+event('RTM_RETIRED.START', 'uop(TSX_BEGIN)', 'Transactions begun: XBEGIN retired.')
+event('RTM_RETIRED.ABORTED', 'uop(TSX_BEGIN)', 'Transactions aborted: all, because under the tracer a transaction '
+      'aborts at once, for want of capacity.')
+event('RTM_RETIRED.ABORTED_MEM RTM_RETIRED.ABORTED_MISC1', 'uop(TSX_BEGIN)',
+      'Transactions aborted by memory (capacity or conflict): all, for want of capacity.')
+event('TX_MEM.ABORT_CAPACITY', 'uop(TSX_BEGIN)',
+      'Transactions aborted for want of capacity: all, as the status says that the tracer gives them.')
+event('TOPDOWN.BACKEND_BOUND_SLOTS', '+'.join(
+    f'cycles(uop(SLOT)@alloc <= {n} & sig(IDQ_BUBBLE) + sig(WRONG_PATH) + sig(RECOVERY) == 0)' for n in range(5)),
+      'Issue slots that stayed empty because the back end was not ready.')
+event('TOPDOWN.BR_MISPREDICT_SLOTS', 'uop(SLOT)@squash+5*sig(WRONG_PATH)+25*uop(BRANCH & MISPREDICTED)',
+      'Issue slots lost to mispredicted branches: uops that were squashed, and the recovery.')
+
 event('INT_MISC.RECOVERY_CYCLES_ANY', '=',
       'Cycles in which issue to any thread of the core (there is one) waits for the recovery from a mispredict or '
       'machine clear.')
@@ -694,16 +733,11 @@ for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
     refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.',
            'PERF_METRICS is not modelled: the manual does not say how slots are split; TOPDOWN.SLOTS, '
            'UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE are')
-refuse('TOPDOWN.BACKEND_BOUND_SLOTS TOPDOWN.BR_MISPREDICT_SLOTS', 'Issue slots by what they were lost to.',
-       'the manual does not say how slots are split; TOPDOWN.SLOTS, UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE '
-       'are modelled')
 refuse('HLE_RETIRED.*', 'Hardware lock elision.', TSX)
 refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
 refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)
 refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE',
        '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
-refuse('FP_ARITH_INST_RETIRED.8_FLOPS', 'Arithmetic instructions on eight elements.',
-       'includes 512-bit instructions, which do not run under the tracer')
 refuse('*_HIT_RETIRED.XSNP_MISS', 'Loads that hit L3 on a line for which another core was asked in vain.',
        'what other cores hold is always known in the model: no snoop is sent in vain')
 refuse('MEM_UNCORE_RETIRED.REMOTE_*', 'Loads served by another socket.', 'the modelled machine has one socket')
@@ -810,14 +844,10 @@ refuse('UOPS_ISSUED.FUSED', 'Micro-fused uops issued.', 'micro-fused pairs are n
 refuse('UOP_UNFUSION', 'Micro-fused uops taken apart.', 'the model takes no micro-fused pair apart')
 refuse('UOPS_DISPATCHES_CANCELLED.*', 'Uops called back for lack of register-file ports.',
        'ports of the register file are not modelled')
-refuse('RESOURCE_STALLS.SCOREBOARD', 'Cycles in which serialisation stalls issue.',
-       'stalls of serialising instructions raise no signal')
 refuse('RESOURCE_STALLS.* RESOURCE_STALLS2.*', 'Cycles in which issue waits for a resource of this kind.',
        'the model does not run out of this resource, or it raises no signal')
 refuse('SEG_RENAME_STALLS ES_REG_RENAMES SEGMENT_REG_LOADS', 'Renaming of segment registers.',
        'segment registers raise no signal')
-refuse('IDQ.ALL_DSB_* IDQ.ALL_MITE_* IDQ.MS_DSB_* IDQ.MS_MITE_*',
-       'Uops delivered, microcode told apart by who called it.', MS_CALLER)
 refuse('INSTS_WRITTEN_TO_IQ.*', 'Instructions written to the instruction queue.', MS_CALLER)
 refuse('INST_QUEUE_WRITE_CYCLES', 'Cycles in which instructions are written to the instruction queue.',
        'the cycle in which an instruction is predecoded is not recorded')
@@ -827,6 +857,6 @@ refuse('INST_DECODED.* UOPS_DECODED_DEC0 UOPS_DECODED.DEC0 TWO_UOP_INSTS_DECODED
        'Instructions and uops by the decoder that took them.', 'which decoder took an instruction is not recorded')
 refuse('UOPS_DECODED.ESP_*', 'What the stack engine does at decode.', 'additions of the stack engine raise no signal')
 refuse('DSB_FILL.*', 'Fills of the uop cache that were given up.', 'fills of the uop cache raise no signal')
-refuse('INT_MISC.CLEAR_RESTEER_CYCLES INT_MISC.UOP_DROPPING', 'Front-end recovery by cause.',
-       'resteers and dropped uops raise no signal')
-refuse('ROB_MISC_EVENTS.LBR_INSERTS MISC_RETIRED.LBR_INSERTS', 'Branch records made.', 'this PMU has no LBR')
+refuse('INT_MISC.UOP_DROPPING', 'Slots lost to uops that were dropped.', 'the model drops no uop behind the front end')
+refuse('ROB_MISC_EVENTS.LBR_INSERTS MISC_RETIRED.LBR_INSERTS', 'Branch records made.',
+       'when the LBR stack takes an entry is not counted')

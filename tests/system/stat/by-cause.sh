@@ -58,6 +58,13 @@ same "skylake: uops by any path" "$(count skylake by_cause IDQ.ALL_MITE_UOPS)" "
 	bad "golden-cove: LSD.UOPS is $(count golden-cove by_cause LSD.UOPS)"
 same "without a loop buffer it counts nothing" "$("$SOFTPMU" stat -x, --core golden-cove --set lsd.size=0 \
 	-e LSD.UOPS -o "$work/counts" -- "$PROGRAMS/by_cause" >/dev/null 2>&1; awk -F, '{ print $1 }' "$work/counts")" 0
+# The slots of a run, divided by events, add up to all of them.
+"$SOFTPMU" stat -x, --core golden-cove -e slots,TOPDOWN.BACKEND_BOUND_SLOTS,TOPDOWN.BAD_SPEC_SLOTS \
+	-e IDQ_UOPS_NOT_DELIVERED.CORE,UOPS_RETIRED.SLOTS,TOPDOWN.MEMORY_BOUND_SLOTS,TOPDOWN.BR_MISPREDICT_SLOTS \
+	-o slots -- "$PROGRAMS/topdown" mispredict 300 >/dev/null 2>&1
+same "slots that wait for the back end, were squashed, lacked uops, and retired: all of them" \
+	"$(awk -F, '{ n[NR] = $1 } 
+		END { print n[2] + n[3] + n[4] + n[5] - n[1], (n[6] > 0 && n[6] < n[2]), (n[7] > 0) }' slots)" "0 1 1"
 resteer=$(count golden-cove by_cause INT_MISC.CLEAR_RESTEER_CYCLES)
 [ "$resteer" -gt 5 ] && ok "golden-cove: cycles behind mispredicts" || bad "INT_MISC.CLEAR_RESTEER_CYCLES is $resteer"
 unknown=$(count golden-cove "work-static 100" INT_MISC.UNKNOWN_BRANCH_CYCLES)

@@ -71,7 +71,7 @@ static const char *const lacking[] = {
 	"ice-lake PERF_METRICS.BACKEND_BOUND", "ice-lake OFFCORE_RESPONSE_0", "ice-lake OFFCORE_RESPONSE_1",
 };
 
-/* Refused events for which libpfm4 has another code than our tables. Ours are perfmon's and Linux'
+/* Events for which libpfm4 has another code than our tables. Ours are perfmon's and Linux'
  * (intel_glc_event_constraints: A4H with umasks 04H, 08H, 10H; mem-stores is CDH/02H); libpfm4 has event 00H and
  * umask 03H. */
 static const char *const different[] = {
@@ -188,9 +188,8 @@ static void check(const struct pair *pair)
 			? SPMU_EVTSEL_INV : 0) |
 			(e->edge ? SPMU_EVTSEL_EDGE : 0) | (e->any ? SPMU_EVTSEL_ANY : 0);
 		uint64_t mask = 0xffff | SPMU_EVTSEL_CMASK(255) | SPMU_EVTSEL_INV | SPMU_EVTSEL_EDGE | SPMU_EVTSEL_ANY;
-		bool is_modelled = !(e->flags & SPMU_EVENT_NOT_MODELLED);
-		/* a modelled event's code must be libpfm4's; only refused events may differ, as listed */
-		if ((code != (want & mask)) != (!is_modelled && LISTED(different, e)))
+		/* an event's code must be libpfm4's, but for those listed */
+		if ((code != (want & mask)) != LISTED(different, e))
 			fail_msg("%s %s: %llx, libpfm4 %llx", pair->table, e->name, (unsigned long long)code,
 				(unsigned long long)(want & mask));
 		/* libpfm4 leaves MSR_IA32_PEBS_ENABLE to the kernel */

@@ -65,10 +65,16 @@ awk '{ n[$2] = $1; all += $1; if ($1 > most) most = $1; if (NR == 1) first = $2;
 	      for (d = from; d <= to; d++) { bar = ""; for (i = 0; i < 50 * n[d] / most; i++) bar = bar "#"
 		printf "    %3d %6d %5.1f%% %s\n", d, n[d], 100 * n[d] / all, bar } }' "$OUT/pmi.txt"
 awk '{ all += $1; if ($2 == 0) at += $1; if ($2 >= 65) far += $1; if ($1 > most) { most = $1; where = $2 } }
-	END { printf "\nAt the load: %d of %d.  65 or more behind: %.1f %%.  ", at, all, 100 * far / all
-	      printf "Most at one distance: %.1f %%, %d loads behind.\n",
-		100 * most / all, where
-	      print "Published for the machine: none at the load, 65 or more behind, 46.5 % of them 69 loads behind." }
+	{ n[NR] = sprintf("%d", $2) }
+	END { print "\nBeside the published figure (Figure 5; of its bars only the highest is known here):"
+	      printf "    %-34s %8s %12s\n", "", "here", "published"
+	      printf "    %-34s %7.1f%% %11s%%\n", "at the load", 100 * at / all, "0"
+	      printf "    %-34s %7.1f%% %11s%%\n", "65 or more instructions behind it", 100 * far / all, "100"
+	      printf "    %-34s %7.1f%% %11s%%\n", "most at one distance", 100 * most / all, "46.5"
+	      printf "    %-34s %8d %12s\n", "that distance, in loads", where, "69"
+	      for (i = 1; i <= NR; i++) list = list (i > 1 ? ", " : "") n[i]
+	      printf "    all distances: %s; of the machine not known\n", list
+	}
 ' "$OUT/pmi.txt"
 echo
 echo "3. Other cores.  Eight lines overflow 4 ways; for the 8 and 12 ways of Skylake and Golden Cove the loop has 24" \

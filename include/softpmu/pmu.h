@@ -82,6 +82,11 @@ struct spmu_host {
 	 * that the handler wrote.  NULL: PMIs are lost. */
 	void (*pmi)(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch);
 	uint32_t pmi_latency;	/* cycles from the overflow to the interrupt's arrival at the core */
+	/* The interrupt arrives with the next edge of a clock of so many cycles, as a local APIC may hand it
+	 * over (cycles are counted from 0); 0 and 1: at once. */
+	uint32_t pmi_clock;
+	/* It is taken only before an instruction that begins a line of the trace cache (LINE_HEAD), not before any. */
+	bool pmi_line;
 	/* The hardware thread that this PMU belongs to (spmu_record.hw_thread).  Records of other threads count
 	 * only for AnyThread and the like.  NetBurst, whose two threads share the counters: the thread that is
 	 * T0. */

@@ -92,6 +92,9 @@ void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
 		p->pmi_to |= (uint8_t)(1u << thread);
 		p->overflow_cycle[thread] = cycle;
 		p->arrival[thread] = cycle + p->host.pmi_latency;
+		if (p->host.pmi_clock > 1)
+			p->arrival[thread] += (p->host.pmi_clock - p->arrival[thread] % p->host.pmi_clock) %
+				p->host.pmi_clock;
 	}
 	p->pending = p->pmi_to != 0;
 }

@@ -7,8 +7,9 @@
  * as they were; the rest with the registers as the handler (or a freeze) left them.  A boundary is where an
  * interrupt is taken or counters freeze.
  *
- * An interrupt arrives pmi_latency cycles after the overflow.  It is taken at the first instruction none of
- * whose uops has retired by then; an instruction that is partly retired completes first.  REP instructions are
+ * An interrupt arrives pmi_latency cycles after the overflow, with the next edge of pmi_clock.  It is taken at the
+ * first instruction (pmi_line: the first that begins a line of the trace cache) none of whose uops has retired by
+ * then; an instruction that is partly retired completes first.  REP instructions are
  * not interrupted between iterations.  Events that are not counted at retirement come out of order.  Their
  * overflow is known only once the watermark has passed it, and the instruction to interrupt may then lie in an
  * earlier batch.  A short history names that instruction, and registers change from the current batch's first
@@ -542,6 +543,12 @@ static bool of_thread(const struct spmu *p, unsigned to, unsigned thread)
 	return (p->threads == 1 && !p->others) || thread == to;
 }
 
+/* May an interrupt be taken before this uop? */
+static bool interruptible(const struct spmu *p, const struct spmu_record *r)
+{
+	return r->is & SPMU_IS(INST_BEGIN) && (!p->host.pmi_line || r->did & SPMU_DID(LINE_HEAD));
+}
+
 /* First record at or after `from` that begins an instruction of thread `to` and retires after `cycle`; count if none.
  * *before: when the thread's last uop before it retired. */
 static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle,
@@ -555,7 +562,7 @@ static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b
 		uint64_t retire = b->base_cycle + r->retire;
 		if (!of_thread(p, to, pmu_thread(p, r->hw_thread)))
 			continue;
-		if (i >= from && r->is & SPMU_IS(INST_BEGIN) && retire > cycle)
+		if (i >= from && interruptible(p, r) && retire > cycle)
 			return i;
 		if (retire > *before)
 			*before = retire;
@@ -843,7 +850,7 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		const unsigned thread = pmu_thread(p, r->hw_thread);
 		uint64_t previous = before[thread];
 		before[thread] = retire > previous ? retire : previous;
-		if (!(r->is & SPMU_IS(INST_BEGIN)) || retire < b->watermark)
+		if (!interruptible(p, r) || retire < b->watermark)
 			continue;
 		if (p->histories == PMU_HISTORY) {
 			memmove(p->history, p->history + PMU_HISTORY / 2, PMU_HISTORY / 2 * sizeof *p->history);

@@ -164,7 +164,8 @@ static const uint64_t *mark(struct session *s, const struct thread *t)
  * program says where its DS area is. */
 static void own_pmu(struct session *s, struct thread *t, const struct st_client *request, struct st_answer *answer)
 {
-	struct spmu_host host = { .pmi_latency = PMI_LATENCY };
+	struct spmu_host host = { .pmi_latency = s->o.core->pmi_latency, .pmi_clock = s->o.core->pmi_clock,
+		.pmi_line = s->o.core->pmi_line };
 	const struct pushout_widths widths = session_pushout_widths(s->o.core);
 	for (unsigned point = 0; point < PUSHOUT_POINTS && t->run->siblings <= 1; point++)
 		host.pushout_width[point] = (uint8_t)widths.at[point];

@@ -13,11 +13,6 @@
 #include "session/session.h"
 
 enum {
-	/* GUESS: cycles from the overflow to the interrupt's arrival at the core.  Would be settled by the
-	 * distribution of the distance between a lone overflowing instruction (a store behind a serialising
-	 * one, counted with period 1) and the sampled address in a row of one-cycle instructions on the machine
-	 * itself. */
-	PMI_LATENCY = 60,
 	TICK_HZ = 250, /* the kernel's tick, at which it looks after the periods of rare events */
 };
 #define LVT_NMI UINT32_C(0x400)	/* delivery mode of the local APIC's performance entry */

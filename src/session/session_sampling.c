@@ -381,7 +381,8 @@ int sampling_pmu(struct session *s, struct spmu **out, struct attached *context,
 	struct err *err)
 {
 	struct spmu_host host = {
-		.context = context, .pmi = on_pmi, .pmi_latency = PMI_LATENCY,
+		.context = context, .pmi = on_pmi, .pmi_latency = s->o.core->pmi_latency,
+		.pmi_clock = s->o.core->pmi_clock, .pmi_line = s->o.core->pmi_line,
 		.hw_thread = hw_thread, .siblings = (uint8_t)s->o.siblings, .mode64 = word_bytes == 8
 	};
 	const struct pushout_widths widths = session_pushout_widths(s->o.core);

@@ -32,6 +32,13 @@ static void set_path(struct frontend *fe, enum fe_path path, uint32_t width)
 	fe->width = width;
 }
 
+/* NetBurst: marks the instruction if it begins a line of the trace cache. */
+static void line_head(struct core *c)
+{
+	c->fe.did_path &= ~SPMU_DID(LINE_HEAD);
+	c->fe.did_path |= c->old.head ? SPMU_DID(LINE_HEAD) : 0;
+}
+
 static void new_cycle(struct frontend *fe)
 {
 	if (fe->room != fe->width)
@@ -575,6 +582,7 @@ static void from_mite(struct core *c, const struct insn *in, uint64_t window, bo
 	if (UNLIKELY(c->old.trace != NULL)) {
 		netburst_build(c, in);
 		netburst_built(c, in, from, again);
+		line_head(c);
 	} else {
 		dsb_fill(c, in, window);
 	}
@@ -595,6 +603,7 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
 		if (fe->path != FE_DSB)
 			set_path(fe, FE_DSB, f->dsb_width);
+		line_head(c);
 		fe->window = window;
 		return;
 	}

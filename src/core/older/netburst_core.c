@@ -110,6 +110,7 @@ static struct trace_line *set_of(struct core *c, uint64_t ip)
 bool netburst_trace(struct core *c, const struct insn *in)
 {
 	struct older *o = &c->old;
+	o->head = false;
 	if (o->line != TRACE_NONE) {
 		struct trace_line *l = &o->trace[o->line];
 		if (o->at < l->insns && l->ip[o->at] == in->addr) {
@@ -123,6 +124,7 @@ bool netburst_trace(struct core *c, const struct insn *in)
 		if (set[i].insns && set[i].ip[0] == in->addr) {
 			o->line = (int32_t)(&set[i] - o->trace);
 			o->at = 1;
+			o->head = true;
 			set[i].stamp = ++o->stamp;
 			o->building = TRACE_NONE;
 			struct frontend *fe = &c->fe;	/* a line starts in a new cycle */
@@ -140,6 +142,7 @@ void netburst_build(struct core *c, const struct insn *in)
 	bool alone = in->flags & INSN_MS || slots > c->config.trace_line_uops;
 	struct trace_line *l = o->building == TRACE_NONE ? NULL : &o->trace[o->building];
 	slots = alone ? 1 : slots;	/* the line only refers to the microcode */
+	o->head = false;
 	if (!l || l->closed || l->insns == TRACE_SLOTS || l->slots + slots > c->config.trace_line_uops) {
 		struct trace_line *set = set_of(c, in->addr);
 		l = set;
@@ -148,6 +151,7 @@ void netburst_build(struct core *c, const struct insn *in)
 				l = &set[i];
 		*l = (struct trace_line){ .stamp = ++o->stamp };
 		o->building = (int32_t)(l - o->trace);
+		o->head = true;
 	}
 	l->ip[l->insns++] = in->addr;
 	l->slots = (uint8_t)(l->slots + slots);

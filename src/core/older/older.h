@@ -50,6 +50,7 @@ struct older {
 	int32_t line;		/* line that delivers, or TRACE_NONE */
 	int32_t building;	/* line being built, or TRACE_NONE */
 	uint32_t at;		/* next instruction of the delivering line */
+	bool head;		/* the instruction that enters begins a line */
 	uint64_t built;		/* cycle behind the last one in which lines were built */
 	uint64_t fetch_block;	/* block of code that was fetched last because the trace cache missed it */
 	uint32_t stamp;

@@ -11,7 +11,10 @@ load=0x$(nm "$program" | awk '$3 == "the_load" { print $1 }')
 "$SOFTPMU" stat --core willamette -x, -e branch_retired.MMTP,replay_event.L1_LD_MISS,branch_retired.MMNP \
 	--save-stream stream "$program" 2>counts || { cat counts; exit 1; }
 set -- $(cut -d, -f1 counts); branches=$1 misses=$2 not_taken=$3
-record() { "$SOFTPMU" record -q --core willamette -o data --replay stream "$@" 2>err || { cat err; failed=1; }; }
+# Interrupts come after a fixed time and at any instruction, so that the places show the counters and nothing else.
+fixed="--set pmi.latency=60 --set pmi.clock=1 --set pmi.line=0"
+# shellcheck disable=SC2086	# several options
+record() { "$SOFTPMU" record -q --core willamette $fixed -o data --replay stream "$@" 2>err || { cat err; failed=1; }; }
 places() { perf script -i data -F ip 2>/dev/null | awk '{ n[$1]++ } END { for (k in n) print n[k], k }' | sort -rn; }
 
 # Samples so many uops after every 100th miss lie behind the load, at one place; more uops, further behind.

@@ -210,6 +210,7 @@ static void test_trace_cache_delivers_across_taken_branches(void **state)
 	core_flush(b.c, true);
 	assert_int_equal(out_count_did(SPMU_DID(FROM_MITE)), 6);	/* decoded once */
 	assert_int_equal(out_count_did(SPMU_DID(FROM_DSB)), 19 * 6);
+	assert_int_equal(out_count_did(SPMU_DID(LINE_HEAD)), 20);	/* a round is a line */
 	assert_int_equal(out.uop[out.uops - 6].fetch - out.uop[out.uops - 66].fetch, 20); /* six uops in two cycles */
 	bench_end(&b);
 }

@@ -249,6 +249,37 @@ static void test_force_ovf_sets_the_flag_without_interrupts_too(void **state)
 	spmu_destroy(p);
 }
 
+/* One instruction a cycle, of which each sixth begins a line of the trace cache.  The tenth, at cycle 59,
+ * interrupts. */
+static void test_an_interrupt_waits_for_the_apic_s_clock_and_for_a_line(void **state)
+{
+	(void)state;
+	/* latency, clock, line: address of the instruction interrupted.  Instruction i retires at 50 + i; the interrupt
+	 * that arrives at cycle c meets instruction c - 49 */
+	static const struct { uint32_t latency, clock; bool line; unsigned at; } is[] = {
+		{ 0, 0, false, 10 }, { 5, 0, false, 15 }, { 5, 1, false, 15 }, { 5, 16, false, 64 - 49 },
+		{ 6, 16, false, 80 - 49 }, { 21, 16, false, 80 - 49 }, { 0, 0, true, 12 }, { 2, 0, true, 12 },
+		{ 3, 0, true, 18 }, { 6, 16, true, 36 },
+	};
+	for (unsigned k = 0; k < sizeof is / sizeof *is; k++) {
+		struct taken t = { 0 };
+		const struct spmu_host host = { .context = &t, .pmi = on_pmi, .pmi_latency = is[k].latency,
+			.pmi_clock = is[k].clock, .pmi_line = is[k].line };
+		struct spmu *p = netburst_pmu(model, &host);
+		nb_write(p, NB_COUNTER(12), (uint64_t)-9);
+		nb_program(p, 12, "instr_retired.NBOGUSNTAG", T0, SPMU_CCCR_OVF_PMI_T0);
+		stream_free(&s);
+		instructions(150, 50);
+		for (unsigned i = 0; i < 150; i += 6)
+			s.r[i].did |= SPMU_DID(LINE_HEAD);
+		stream_send_all(&s, p);
+		assert_int_equal(t.n, 1);
+		assert_int_equal(t.pmi[0].overflow_cycle, 59);
+		assert_int_equal(t.pmi[0].ip, 0x1000 + is[k].at);
+		spmu_destroy(p);
+	}
+}
+
 /* The instructions of two threads alternate; the OVF_PMI bits say which thread to interrupt. */
 static void test_the_interrupt_goes_to_the_thread_of_the_bit(void **state)
 {
@@ -474,6 +505,8 @@ int main(void)
 		teardown),
 		cmocka_unit_test_setup_teardown(test_an_interrupt_on_a_signal_waits_for_the_next_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cycles_interrupt_one_cycle_behind_the_overflow, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_interrupt_waits_for_the_apic_s_clock_and_for_a_line, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_overflow_is_sticky_until_software_clears_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clearing_the_flag_takes_a_waiting_interrupt_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_filter_changed_in_a_handler_holds_from_there_on, setup,

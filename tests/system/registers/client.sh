@@ -147,7 +147,7 @@ same "the program runs on after softpmu was killed" "$(tail -n 1 asked)" "gone"
 "$SOFTPMU" stat --core golden-cove -o counts -- "$PROGRAMS/client" event 0x4320c9 100 >"$work/out" 2>"$work/err"
 same "an event that is not modelled, set up by a register: one line names it" "$(grep -c softpmu: "$work/err")" 1
 has "it names the counter, the value, the event and the reason" \
-	"IA32_PMC0, set up by registers (.*RTM_RETIRED.ABORTED_UNFRIENDLY).*: no transactional memory" "$work/err"
+	"IA32_PMC0, set up by registers (.*RTM_RETIRED.ABORTED_UNFRIENDLY).*: under the tracer" "$work/err"
 "$SOFTPMU" stat --core golden-cove -o counts -- "$PROGRAMS/client" event 0x4300fe 100 >"$work/out" 2>"$work/err"
 has "a code that the table does not have" "(4300FEH).*no such event select" "$work/err"
 "$SOFTPMU" stat --core golden-cove -o counts -- "$PROGRAMS/client" event 0x4300c0 100 >"$work/out" 2>"$work/err"

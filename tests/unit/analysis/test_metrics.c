@@ -161,17 +161,18 @@ static void test_an_error_of_a_table_says_line_metric_and_column(void **state)
 static void test_a_metric_without_its_event_is_refused_by_name_and_so_is_what_uses_it(void **state)
 {
 	(void)state;
-	const char text[] = "@event LSD.NONE slot\n@event INST_RETIRED.ANY instruction\n@event LSD.UOPS slot\n"
-		"A\t-\tslot\tLSD.NONE\t-\t-\t-\t-\t-\nB\tA\tslot\t2*A\t-\t-\t-\t-\t-\n"
+	const char text[] = "@event AMX_OPS_RETIRED.NONE slot\n@event INST_RETIRED.ANY instruction\n"
+		"@event AMX_OPS_RETIRED.INT8 slot\n"
+		"A\t-\tslot\tAMX_OPS_RETIRED.NONE\t-\t-\t-\t-\t-\nB\tA\tslot\t2*A\t-\t-\t-\t-\t-\n"
 		"C\t-\tinstruction\tINST_RETIRED.ANY\t-\t-\t-\t-\t-\n";
 	struct spmu_model *s = model("golden-cove");
 	struct metrics m;
 	double count[3] = { 1, 2, 3 }, v[3];
 	assert_int_equal(metrics_parse(&m, "t", text, strlen(text), s, NULL), 0);
-	assert_string_equal(m.metric[0].refused, "LSD.NONE is not an event of this PMU");
-	assert_string_equal(m.metric[1].refused, "LSD.NONE is not an event of this PMU");
+	assert_string_equal(m.metric[0].refused, "AMX_OPS_RETIRED.NONE is not an event of this PMU");
+	assert_string_equal(m.metric[1].refused, "AMX_OPS_RETIRED.NONE is not an event of this PMU");
 	assert_null(m.metric[2].refused);
-	assert_non_null(strstr(m.event[2].refused, "LSD.UOPS is not modelled: "));
+	assert_non_null(strstr(m.event[2].refused, "AMX_OPS_RETIRED.INT8 is not modelled: "));
 	metrics_values(&m, count, v);
 	assert_true(isnan(v[0]) && isnan(v[1]) && v[2] == 2);
 	metrics_free(&m);

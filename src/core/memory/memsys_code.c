@@ -3,21 +3,31 @@
  * Time is carried along as in memsys.c. */
 #include "core/memory/memsys_state.h"
 
-/* Tag hits are frequent and need no record each: they are added to the last such record of the batch. */
-static void icache_hit(struct memsys *m, uint64_t cycle)
+/* Hits are frequent and need no record each: they are added to the last such record of the batch.  last: its index. */
+static inline void code_hit(struct memsys *m, enum spmu_signal hit, uint32_t *last, uint64_t cycle)
 {
 	struct emitter *e = m->emitter;
-	if (!emit_wanted(e, SPMU_SIG_ICACHE_HIT))
+	if (!emit_wanted(e, hit))
 		return;
-	if (m->icache_hit_record < e->count) {
-		struct spmu_record *r = &e->record[m->icache_hit_record];
-		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_ICACHE_HIT) {
+	if (*last < e->count) {
+		struct spmu_record *r = &e->record[*last];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == hit) {
 			r->did++;
 			return;
 		}
 	}
-	emit_signal(e, SPMU_SIG_ICACHE_HIT, cycle, cycle, 1);
-	m->icache_hit_record = e->count - 1;
+	emit_signal(e, hit, cycle, cycle, 1);
+	*last = e->count - 1;
+}
+
+static void icache_hit(struct memsys *m, uint64_t cycle)
+{
+	code_hit(m, SPMU_SIG_ICACHE_HIT, &m->icache_hit_record, cycle);
+}
+
+static void itlb_hit(struct memsys *m, uint64_t cycle)
+{
+	code_hit(m, SPMU_SIG_ITLB_HIT, &m->itlb_hit_record, cycle);
 }
 
 /* Adds up, for the dependence graph, how much longer fetch waits for a line than for an L2 hit.
@@ -76,7 +86,7 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	if (did & SPMU_DID(DTLB_MISS))
 		r->did |= SPMU_DID(ITLB_MISS_F) | (did & SPMU_DID(STLB_MISS) ? SPMU_DID(FETCH_STLB_MISS) : 0);
 	else if (timed)
-		SIGNAL_AT(m, ITLB_HIT, cycle, cycle, 1);
+		itlb_hit(m, cycle);
 	if (r->ready > cycle)
 		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
 	uint64_t translated = r->ready;
@@ -127,7 +137,7 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 		    1)) {
 		l1_touch(&m->l1i, vline, slot);
 		icache_hit(m, cycle);
-		emit_signal(m->emitter, SPMU_SIG_ITLB_HIT, cycle, cycle, 1);
+		itlb_hit(m, cycle);
 		r->ready = cycle;
 		r->did = 0;
 		return;

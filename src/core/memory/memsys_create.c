@@ -190,7 +190,7 @@ int memsys_create(struct memsys **out, struct memsys_shared *s, const struct cor
 void memsys_emitter(struct memsys *m, struct emitter *e)
 {
 	m->emitter = e;
-	m->icache_hit_record = UINT32_MAX;
+	m->icache_hit_record = m->itlb_hit_record = UINT32_MAX;
 }
 
 void memsys_destroy(struct memsys *m)

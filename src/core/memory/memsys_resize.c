@@ -87,7 +87,7 @@ static void move_over(struct memsys *n, struct memsys *m)
 		n->walk.cache[3] = m->walk.cache[3];
 	memcpy(n->code_page, m->code_page, sizeof n->code_page);
 	n->around_free = m->around_free;
-	n->icache_hit_record = UINT32_MAX;
+	n->icache_hit_record = n->itlb_hit_record = UINT32_MAX;
 }
 
 int memsys_resize(struct memsys *m, const struct core_config *c, uint64_t cycle, struct err *err)

@@ -96,6 +96,7 @@ struct memsys {
 	struct linear linear;
 	bool use_next_line, use_ip_stride;
 	uint32_t icache_hit_record;	/* index of the last ICACHE_HIT record in the batch */
+	uint32_t itlb_hit_record;	/* the same for ITLB_HIT */
 	uint32_t wc_count, wc_open;	/* write-combining buffers; those that hold stores */
 	uint64_t wc_clock;
 	struct wc_line wc[INFLIGHT_MAX];

@@ -46,17 +46,27 @@ static double l1_miss(const struct core_config *c, const char **how)
 	return (double)c->l2_latency - c->l1d_latency;
 }
 
+/* Memory's latency, behind the front-side bus where there is one: fields_older.def says what that adds. */
+static double memory_cycles(const struct core_config *c)
+{
+	const double bus = c->fsb_clock ? 3.0 * c->fsb_clock + c->fsb_chipset_ns * c->frequency_ghz : 0;
+	return bus + c->dram_latency_ns * c->frequency_ghz;
+}
+
 static double l2_miss(const struct core_config *c, const char **how)
 {
 	*how = c->l3_size ? "l3.latency + l3.latency_ns - l2.latency"
+		: c->fsb_clock ? "l3.latency + 3 fsb.clock + fsb.chipset_ns + dram.latency_ns - l2.latency, "
+			"row already open"
 		: "l3.latency (to the bus) + dram.latency_ns - l2.latency, row already open";
-	return l3_cycles(c) - c->l2_latency + (c->l3_size ? 0 : c->dram_latency_ns * c->frequency_ghz);
+	return l3_cycles(c) - c->l2_latency + (c->l3_size ? 0 : memory_cycles(c));
 }
 
 static double l3_miss(const struct core_config *c, const char **how)
 {
-	*how = "dram.latency_ns, row already open";
-	return c->dram_latency_ns * c->frequency_ghz;
+	*how = c->fsb_clock ? "3 fsb.clock + fsb.chipset_ns + dram.latency_ns, row already open"
+		: "dram.latency_ns, row already open";
+	return memory_cycles(c);
 }
 
 static double dtlb_miss(const struct core_config *c, const char **how)
@@ -204,7 +214,8 @@ static enum cost_change free_memory(struct core_config *c, char *text, size_t by
 	c->dram_others_ns = c->dram_refresh_ns = c->dram_row_empty_ns = c->dram_row_conflict_ns = 0;
 	c->dram_line_ns = c->dram_write_ns = 0;
 	c->dram_bandwidth = 10000;
-	say(text, bytes, "%s", free_memory_fields);
+	say(text, bytes, "%s%s", free_memory_fields, c->fsb_clock ? ",fsb.clock=0" : "");
+	c->fsb_clock = 0;
 	return COST_FREES;
 }
 

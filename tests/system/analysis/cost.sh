@@ -9,7 +9,7 @@ field() { awk -F, -v e="$2" -v n="$3" '$1 == e { print $n }' "$1"; }
 
 # The machine of the tables in the patent: see docs/measured/cost.md.
 machine="--core prescott --set core.frequency_ghz=3.4 --set l2.size=1M --set l2.latency=22"
-machine="$machine --set l3.latency=23 --set dram.latency_ns=89.706 --start again"
+machine="$machine --set l3.latency=23 --set dram.latency_ns=89.706 --set fsb.clock=0 --start again"
 large="--set memory.page=2M --set prefetch.l2_streamer=0"
 cost() { # NAME PROGRAM OPTION...: writes the CSV to $work/NAME
 	name=$1 program=$2; shift 2
@@ -21,6 +21,7 @@ cost() { # NAME PROGRAM OPTION...: writes the CSV to $work/NAME
 cost mispredict "$PROGRAMS/cost-mispredict" $machine -e mispredict --histogram
 cost l1 "$PROGRAMS/cost-l1" $machine -e l1_miss
 cost l2 "$PROGRAMS/cost-l2" $machine $large -e l2_miss
+cost bus "$PROGRAMS/cost-l2" --core willamette --start again $large -e l2_miss
 }
 near "the analytic cost of a mispredict" "$(field "$work/mispredict" mispredict 3)" 31 31
 near "the median pushout of a mispredict" "$(field "$work/mispredict" mispredict 7)" 30 49
@@ -32,6 +33,8 @@ for m in 3 9; do near "the cost of an L1 miss in column $m" "$(field "$work/l1" 
 near "the median pushout of an L1 miss" "$(field "$work/l1" l1_miss 7)" 18 22
 near "the analytic cost of an L2 miss" "$(field "$work/l2" l2_miss 3)" 305.9 306.1
 near "the cost of an L2 miss by total time" "$(field "$work/l2" l2_miss 9)" 303 312
+near "the analytic cost of an L2 miss behind the front-side bus" "$(field "$work/bus" l2_miss 3)" 230 231
+near "its cost by total time" "$(field "$work/bus" l2_miss 9)" 228 237
 
 # A load that crosses a cache line delays a multiplication outside the critical chain, so that the chain's own
 # multiplication gets the multiplier first.

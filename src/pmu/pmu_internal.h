@@ -364,7 +364,8 @@ struct spmu {
 /* pmu_expr.c.  Parses a `count` expression and adds its sources to m->source (room PMU_MAX_SOURCES).  SPMU_OK, or
  * SPMU_EINPUT or SPMU_ENOMEM with the reason in text. */
 int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, char *text, size_t text_bytes);
-/* pmu_table.c.  As spmu_model_find_code. */
+/* pmu_table.c.  The row by which a general-purpose counter counts: as spmu_model_find_code, but a row that only a fixed
+ * counter counts is found only if no other has the code. */
 const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 
 /* arch_metrics.c: MSR_PERF_METRICS computed from counters first, first + 1, ... (enum pmu_metric), and the

@@ -561,7 +561,9 @@ const struct spmu_event *spmu_model_find(const struct spmu_model *m, const char 
 	return NULL;
 }
 
-const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel)
+/* The row that fits a PERFEVTSEL image best; NULL: none.  fixed: a row that only a fixed counter counts is as good as
+ * others; else it is the last choice. */
+static const struct pmu_row *find_code(const struct spmu_model *m, uint64_t perfevtsel, bool fixed)
 {
 	const struct pmu_row *best = NULL;
 	unsigned best_rank = 0;
@@ -574,14 +576,15 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 		unsigned rank;
 		if ((unsigned)(e->event | e->umask << 8) != (perfevtsel & 0xffff))
 			continue;
-		if (e->cmask == cmask && e->inv == inv && e->edge == edge)
-			rank = e->any == !!(perfevtsel & SPMU_EVTSEL_ANY) ? 5 : 4;
-		else if (e->flags & SPMU_EVENT_FIXED_ONLY)	/* fixed counters have no modifiers */
-			rank = 0;
+		const bool fits = e->cmask == cmask && e->inv == inv && e->edge == edge;
+		if (e->flags & SPMU_EVENT_FIXED_ONLY && !(fixed && fits))	/* fixed counters have no modifiers */
+			rank = fits;
+		else if (fits)
+			rank = e->any == !!(perfevtsel & SPMU_EVTSEL_ANY) ? 6 : 5;
 		else if (r->weighted)	/* its value means something at its own CMASK only */
-			rank = e->cmask == cmask ? 3 : 0;
+			rank = e->cmask == cmask ? 4 : 0;
 		else
-			rank = !e->cmask && !e->inv && !e->edge ? 2 : 1;
+			rank = !e->cmask && !e->inv && !e->edge ? 3 : 2;
 		/* of rows alike (the extra MSR tells them apart) one that is modelled */
 		rank = 2 * rank + (rank && r->expr.terms);
 		if (rank > best_rank) {
@@ -592,9 +595,14 @@ const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevt
 	return best;
 }
 
+const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel)
+{
+	return find_code(m, perfevtsel, false);
+}
+
 const struct spmu_event *spmu_model_find_code(const struct spmu_model *m, uint64_t perfevtsel)
 {
-	const struct pmu_row *r = pmu_find_code(m, perfevtsel);
+	const struct pmu_row *r = find_code(m, perfevtsel, true);
 	return r ? &r->public : NULL;
 }
 

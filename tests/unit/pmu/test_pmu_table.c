@@ -218,9 +218,49 @@ static void test_codes_find_the_row_that_fits_best(void **state)
 	spmu_model_free(m);
 }
 
+/* A general-purpose counter counts what a row of the counter's own says about its code, whatever a row of a fixed
+ * counter has for it: Golden Cove's c0/01 is INST_RETIRED.ANY, which is fixed counter 0's, and, with CMASK and INV,
+ * INST_RETIRED.STALL_CYCLES.  Without them it counts instructions.  Who asks for the code's name gets the former. */
+static void test_a_fixed_counters_row_hides_no_code_of_the_others(void **state)
+{
+	(void)state;
+	static const char *const tables[] = { "bonnell", "core2", "nehalem", "sandy-bridge", "ivy-bridge", "haswell",
+		"broadwell", "skylake", "ice-lake", "golden-cove" };
+	for (size_t n = 0; n < sizeof tables / sizeof *tables; n++) {
+		struct spmu_model *m = fixture_model(tables[n]);
+		for (size_t i = 0; i < spmu_model_events(m); i++) {
+			const struct spmu_event *e = spmu_model_event(m, i);
+			if (e->flags & SPMU_EVENT_FIXED_ONLY || m->row[i].weighted)
+				continue;
+			const struct pmu_row *found = pmu_find_code(m, e->event | (uint64_t)e->umask << 8);
+			if (!found || found->public.flags & SPMU_EVENT_FIXED_ONLY)
+				fail_msg("%s %s: its code alone finds %s", tables[n], e->name,
+					found ? found->public.name : "none");
+		}
+		spmu_model_free(m);
+	}
+	struct spmu_model *m = fixture_model("golden-cove");
+	struct spmu *p = fixture_pmu(m, NULL);
+	struct stream s = { 0 };
+	uint64_t count = 0;
+	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PERFEVTSEL0 + 7, 0x01c0 | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN), SPMU_OK);
+	assert_int_equal(spmu_unmodelled(p, NULL, 0), 0);
+	assert_string_equal(spmu_model_find_code(m, 0x01c0)->name, "INST_RETIRED.ANY");
+	for (uint64_t i = 0; i < 3; i++)
+		stream_inst(&s, 0x1000 + 4 * i, 0, 0, 10 + i);
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 20, 1);
+	stream_send_all(&s, p);
+	assert_int_equal(spmu_rdmsr(p, MSR_IA32_PMC0 + 7, &count), SPMU_OK);
+	assert_int_equal(count, 3);
+	stream_free(&s);
+	spmu_destroy(p);
+	spmu_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_fixed_counters_row_hides_no_code_of_the_others),
 		cmocka_unit_test(test_a_bad_table_is_refused_with_its_line),
 		cmocka_unit_test(test_a_bad_expression_is_refused_with_its_reason),
 		cmocka_unit_test(test_a_missing_or_binary_file_is_refused),

@@ -93,7 +93,8 @@ struct spmu_host {
 	uint8_t hw_thread;
 	/* Hardware threads of the core that are switched on; 0 and 1 both mean one.  From Sandy Bridge to
 	 * Skylake, each of two such threads has half of the general-purpose counters.  NetBurst: above 1, one struct
-	 * spmu is the PMU of all of them (spmu_execute_on); feed it the records of all.  Its hw_thread is then 0. */
+	 * spmu is the PMU of all of them (spmu_execute_on); feed it the records of all.  Its hw_thread is then 0.  Its
+	 * registers know two threads: spmu_create refuses more (SPMU_EINPUT). */
 	uint8_t siblings;
 
 	/* Access to the guest's linear memory, where the DS area with its PEBS and BTS buffers lies.  Give both

@@ -16,6 +16,8 @@
 int pmu_threads_create(struct spmu *p)
 {
 	p->threads = 1;
+	if (p->model->family == &pmu_netburst && p->host.siblings > 1 && p->host.siblings > p->model->threads)
+		return SPMU_EINPUT;
 	if (p->model->family != &pmu_netburst || p->model->threads < 2 || p->host.siblings < 2)
 		return SPMU_OK;
 	p->threads = 2;

@@ -50,6 +50,12 @@ refuse "a thread bit without --smt" "share a core only with --smt" \
 	"$SOFTPMU" stat --core prescott -e $retired:t1_usr true
 refuse "a thread that the core does not have" "from t0 to t1$" \
 	"$SOFTPMU" stat --core prescott --smt -e $retired:t2_usr true
+for command in stat record; do
+	refuse "a third thread: $command" "4 hardware threads.*T0 and T1" \
+		"$SOFTPMU" $command --core prescott --smt --set smt.threads=4 -e $retired true
+done
+check "where no PMU is shared, more threads run" \
+	"$SOFTPMU" stat --core skylake --smt --set smt.threads=4 -e instructions -o four true
 refuse "ring 0 alone" "OS bits alone count nothing" "$SOFTPMU" stat --core prescott --smt -e $retired:t0_os true
 refuse "an unknown mode" "none, single, both or any" \
 	"$SOFTPMU" stat --core prescott --smt -e $retired:active=two true

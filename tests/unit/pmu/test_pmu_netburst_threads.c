@@ -212,9 +212,23 @@ static void test_a_saved_state_has_both_threads(void **state)
 	free(block);
 }
 
+static void test_more_threads_than_the_registers_know_are_refused(void **state)
+{
+	(void)state;
+	for (unsigned siblings = 0; siblings < 9; siblings++) {
+		struct spmu *p = NULL;
+		const struct spmu_host host = { .siblings = (uint8_t)siblings };
+		assert_int_equal(spmu_create(&p, model, &host), siblings > 2 ? SPMU_EINPUT : SPMU_OK);
+		assert_true(!p == (siblings > 2));
+		spmu_destroy(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_more_threads_than_the_registers_know_are_refused, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_each_thread_has_its_own_ds_area_debugctl_and_apic, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_pebs_enable_means_the_thread_that_writes, setup, teardown),

@@ -139,6 +139,9 @@ enum spmu_event_flags {
 	SPMU_EVENT_DEPRECATED = 32,	/* the machine has a newer event for the same */
 	/* P5: true for a number of cycles at a time; one occurrence is one such stretch */
 	SPMU_EVENT_DURATION = 64,
+	/* No counter counts it: it is a field of MSR_PERF_METRICS, the one of bits 8n+7:8n where `umask` is 80H + n,
+	 * times fixed counter 3 (`fixed`) over 255, both since they were last written with 0. */
+	SPMU_EVENT_METRIC = 128,
 };
 struct spmu_event {		/* one row of the table; its strings belong to the model */
 	const char *name;	/* "MEM_LOAD_RETIRED.L1_MISS" */

@@ -30,7 +30,10 @@
  *     counters      0-3,5
  *     flags         precise, spec, deprecated, fixed=N, fixed-only; P5: duration
  *     alias         perf's generic names, comma-separated
- *     count         an expression (pmu_expr.c); "-" where not_modelled says why the model cannot produce the event
+ *     count         an expression (pmu_expr.c); "-" where not_modelled says why the model cannot produce the event;
+ *                   "metrics" for a field of MSR_PERF_METRICS: event 0, umask 80 + the field's number (as Linux
+ *                   numbers them: arch/x86/include/asm/perf_event.h, INTEL_TD_METRIC_RETIRING and the next), fixed=3,
+ *                   fixed-only
  *
  * Rows with the same event and umask describe the same signal wire, so they must have the same `count` (or
  * none); the counter applies CMASK, INV and EDGE to it.
@@ -342,6 +345,10 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		e->flags |= SPMU_EVENT_NOT_MODELLED;
 		return SPMU_OK;
 	}
+	if (!strcmp(col[COUNT], "metrics")) {
+		e->flags |= SPMU_EVENT_METRIC;
+		return SPMU_OK;	/* the shape lines that it needs may follow: finish */
+	}
 	char why[160];
 	int error = pmu_expr_parse(m, &row->expr, col[COUNT], why, sizeof why);
 	if (error)
@@ -377,6 +384,16 @@ static bool shape_known(const struct spmu_model *m, unsigned seen)
 	return (seen & all) == all;
 }
 
+/* The table can say what the metric's field holds. */
+static bool metric_known(const struct spmu_model *m, const struct spmu_event *e)
+{
+	static const uint8_t needs[] = { METRIC_RETIRING, METRIC_BAD_SPEC, METRIC_FE_BOUND, METRIC_SLOTS,
+		METRIC_HEAVY_OPS, METRIC_BR_MISPREDICT, METRIC_FETCH_LAT, METRIC_MEMORY_STALLS };
+	return m->family == &pmu_arch && m->capabilities >> 15 & 1 && !e->event && e->umask >= 0x80 &&
+		e->umask < 0x80 + sizeof needs && e->fixed == 3 && e->flags & SPMU_EVENT_FIXED_ONLY &&
+		m->metric[needs[e->umask - 0x80]].terms;
+}
+
 static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 {
 	if (!shape_known(m, seen))
@@ -387,6 +404,10 @@ static int finish(struct spmu_model *m, unsigned seen, char *text, size_t bytes)
 				: "");
 	for (size_t i = 0; i < m->rows; i++) {
 		const struct pmu_row *r = &m->row[i];
+		if (r->public.flags & SPMU_EVENT_METRIC && !metric_known(m, &r->public))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT,
+				"%s: `metrics` wants PERF_METRICS_AVAILABLE, event 0, umask 80 to 87, fixed=3, "
+				"fixed-only and the field's @metric", r->public.name);
 		if (r->public.flags & SPMU_EVENT_FIXED && r->expr.terms) {
 			const struct pmu_row **f = &m->fixed_row[r->public.fixed];
 			if (*f && memcmp(&(*f)->expr, &r->expr, sizeof r->expr))
@@ -641,6 +662,14 @@ static bool has_part(const struct spmu_model *m, const struct spmu_event *event,
 	return same_wire(event, &r->public) && r->public.umask && !(r->public.umask & ~event->umask);
 }
 
+/* The expressions by which the event may count, from 0 to m->rows + PMU_METRICS; NULL: none at this index. */
+static const struct pmu_expr *counted_by(const struct spmu_model *m, const struct spmu_event *event, size_t i)
+{
+	if (i >= m->rows)
+		return event->flags & SPMU_EVENT_METRIC ? &m->metric[i - m->rows] : NULL;
+	return has_part(m, event, &m->row[i]) ? &m->row[i].expr : NULL;
+}
+
 static void expr_signals(const struct spmu_model *m, const struct pmu_expr *x, uint64_t set[2])
 {
 	for (unsigned t = 0; t < x->terms; t++) {
@@ -660,9 +689,11 @@ static void expr_signals(const struct spmu_model *m, const struct pmu_expr *x, u
 void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2])
 {
 	set[0] = set[1] = 0;
-	for (size_t i = 0; i < m->rows; i++)
-		if (has_part(m, event, &m->row[i]))
-			expr_signals(m, &m->row[i].expr, set);
+	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {
+		const struct pmu_expr *x = counted_by(m, event, i);
+		if (x)
+			expr_signals(m, x, set);
+	}
 	if (event->extra_msr == MSR_PEBS_FRONTEND)	/* what its tags are made of */
 		set[SPMU_SIG_IDQ_BUBBLE >> 6] |= UINT64_C(1) << (SPMU_SIG_IDQ_BUBBLE & 63);
 	set[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
@@ -707,11 +738,9 @@ static bool source_outcomes(const struct pmu_source *s)
 
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event)
 {
-	for (size_t i = 0; i < m->rows; i++) {
-		if (!has_part(m, event, &m->row[i]))
-			continue;
-		const struct pmu_expr *x = &m->row[i].expr;
-		for (unsigned t = 0; t < x->terms; t++) {
+	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {
+		const struct pmu_expr *x = counted_by(m, event, i);
+		for (unsigned t = 0; x && t < x->terms; t++) {
 			const struct pmu_term *term = &x->term[t];
 			if (!term->conds && source_outcomes(&m->source[term->source]))
 				return 1;
@@ -726,11 +755,9 @@ int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *eve
 
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did)
 {
-	for (size_t i = 0; i < m->rows; i++) {
-		if (!has_part(m, event, &m->row[i]))
-			continue;
-		const struct pmu_expr *x = &m->row[i].expr;
-		if (plain && pmu_is_instructions(m, x))
+	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {
+		const struct pmu_expr *x = counted_by(m, event, i);
+		if (!x || (plain && pmu_is_instructions(m, x)))
 			continue;
 		for (unsigned t = 0; t < x->terms; t++) {
 			const struct pmu_term *term = &x->term[t];

@@ -45,7 +45,7 @@ static void selected(const struct spmu *p, struct list *l, unsigned pmc, uint32_
 		return;
 	if (!row)
 		add(l, msr, v, NULL, "this model's event table has no such event select and unit mask");
-	else if (!row->expr.terms)
+	else if (!row->expr.terms && !(row->public.flags & SPMU_EVENT_METRIC))
 		add(l, msr, v, row, row->public.not_modelled);
 	else if (row->public.flags & SPMU_EVENT_FIXED_ONLY || !(row->public.pmc_mask >> pmc & 1))
 		add(l, msr, v, row, "this counter cannot count it, on the machine either");

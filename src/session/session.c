@@ -153,8 +153,9 @@ int session_thread_start(struct session *s, struct run_thread *run, struct err *
 }
 
 /* The thread's count of every item, in s->mark. */
-static const uint64_t *mark(struct session *s, const struct thread *t)
+static const uint64_t *mark(struct session *s, struct thread *t)
 {
+	counter_metrics(s, t);
 	for (size_t i = 0; i < s->items; i++)
 		s->mark[i] = counter_total(s, t, i);
 	return s->mark;
@@ -303,14 +304,17 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	if (t->pendings || t->stack)
 		sampling_deliver(s, t, b);
 	t->instructions += b->instructions;
-	if (s->adapts && !t->next_tick)
+	if ((s->adapts || s->metrics) && !t->next_tick)
 		t->next_tick = b->base_cycle + s->hz / TICK_HZ;
-	if (s->adapts && b->watermark >= t->next_tick)
+	if ((s->adapts || s->metrics) && b->watermark >= t->next_tick)
 		sampling_tick(s, t, b->watermark);
 	if (b->watermark > s->now)
 		s->now = b->watermark;
 	if (s->o.interval_cycles && s->o.interval)
 		while (s->now >= s->next_interval) {
+			for (size_t i = 0; i < s->threads; i++)
+				if (s->thread[i]->run)
+					counter_metrics(s, s->thread[i]);
 			s->o.interval(s->o.context, s->next_interval);
 			s->next_interval += s->o.interval_cycles;
 		}

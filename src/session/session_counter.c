@@ -22,6 +22,8 @@ static uint64_t counter_read(const struct session *s, const struct thread *t, si
 		spmu_rdmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), &v);
 		return v;
 	}
+	if (driver_is_metric(e))
+		return driver_metric_read(t->pmu[e->pmu], e);
 	/* At CPL 0, CR4.PCE does not matter; and the index was accepted when the counter was programmed. */
 	/* a Pentium without MMX */
 	if (spmu_rdpmc(t->pmu[e->pmu], s->driver->rdpmc(s->o.model, e), 0, &v) == SPMU_UD) {
@@ -41,9 +43,29 @@ uint64_t counter_total(const struct session *s, const struct thread *t, size_t i
 	return t->counter[i].count + (t->run ? counter_since(s, t, i) : 0);
 }
 
+/* Reads one copy's metrics and resets them: each share is of the slots since the last reset. */
+static void update_metrics(const struct session *s, struct thread *t, unsigned pmu)
+{
+	for (size_t i = 0; i < s->items; i++)
+		if (t->job[i].pmu == pmu && driver_is_metric(t->job + i))
+			t->counter[i].count += counter_since(s, t, i);
+	driver_metric_reset(t->pmu[pmu]);	/* accepted when they were programmed */
+}
+
+void counter_metrics(const struct session *s, struct thread *t)
+{
+	for (size_t i = 0; i < s->items && s->metrics; i++)
+		if (driver_is_metric(t->job + i))
+			update_metrics(s, t, t->job[i].pmu);	/* again for the next of the same copy: adds 0 */
+}
+
 void counter_update(const struct session *s, struct thread *t, size_t i)
 {
 	struct counter *c = t->counter + i;
+	if (driver_is_metric(t->job + i)) {
+		update_metrics(s, t, t->job[i].pmu);
+		return;
+	}
 	uint64_t delta = counter_since(s, t, i);
 	c->count += delta;
 	c->left -= (int64_t)delta;
@@ -56,6 +78,8 @@ int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t 
 	const struct driver_event *e = t->job + i;
 	if (e->pushout)
 		return spmu_wrmsr(t->pmu[e->pmu], MSR_PUSHOUT(e->counter, COUNT), value);
+	if (driver_is_metric(e))	/* it interrupts nobody, so it has no period */
+		return driver_metric_reset(t->pmu[e->pmu]);
 	return spmu_wrmsr(t->pmu[e->pmu], s->driver->counter_msr(s->o.model, e, &name),
 		s->driver->counter_value(s->o.model, e, value));
 }

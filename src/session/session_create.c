@@ -389,6 +389,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 		rc = make_pushout_items(s, err);
 	if (!rc)
 		rc = make_uncore(s, err);
+	for (size_t i = 0; i < s->plain && !rc; i++)
+		s->metrics |= driver_is_metric(&s->job[i]);
 	s->regions.items = s->items;
 	if (!rc) {	/* a thread that never runs: what the registers refuse is refused before the program starts */
 		struct thread *trial = NULL;

@@ -121,6 +121,7 @@ struct session {
 	struct shared_core **core;
 	size_t cores, core_room;
 	bool adapts;
+	bool metrics;			/* some event is one */
 	uint64_t max_period;
 	struct thread **thread;
 	size_t threads, thread_room;
@@ -141,6 +142,7 @@ uint64_t counter_mask(const struct session *s, size_t i);	/* of the bits it has 
 uint64_t counter_since(const struct session *s, const struct thread *t, size_t i);	/* the last update */
 uint64_t counter_total(const struct session *s, const struct thread *t, size_t i);
 void counter_update(const struct session *s, struct thread *t, size_t i);
+void counter_metrics(const struct session *s, struct thread *t);	/* updates the metrics (driver_is_metric) */
 int counter_write(const struct session *s, struct thread *t, size_t i, uint64_t value);
 /* writes it, and the value with which PEBS reloads it */
 int counter_preset(const struct session *s, struct thread *t, size_t i, uint64_t value);

@@ -262,12 +262,13 @@ static bool moment(void *context, const struct spmu_batch *batch, uint32_t recor
 }
 
 /* Rare events may not overflow for a long time, so at each tick the period is adapted to what was counted since
- * the last. */
+ * the last.  And the metrics are read, so that their shares are of a tick's slots. */
 void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 {
 	uint64_t clock = counter_total(s, t, s->clock), elapsed = clock - t->tick_clock;
 	t->tick_clock = clock;
 	t->next_tick = now + s->hz / TICK_HZ;
+	counter_metrics(s, t);
 	if (!elapsed)
 		return;		/* halted all the time */
 	for (size_t i = 0; i < s->items; i++) {

@@ -194,7 +194,7 @@ ICE_LAKE = Machine(
     'CPUID of an Ice Lake server (000606A0, as in the test data of libvirt); the client is the same here',
     '08300805 00000000 0000000f 00008604', 'intel_icl_event_constraints',
     'skl_hw_cache_event_ids with its change for Ice Lake', capabilities='e4c5', slots=5, features='in_tx',
-    fixed=FIXED | {0x400: (3, True)},
+    fixed=FIXED | {0x400: (3, True)} | {0x8000 + 0x100 * n: (3, True) for n in range(4)},
     places=places('''03-0a:0-3 1f-28:0-3 32:0-3 48-56:0-3 60-8b:0-3 a3/04:0-7 a3/10:0-7 a3/14:0-7 a3:0-3 a8-b0:0-3
         b7-bd:0-3 d0-e6:0-3 ef-f4:0-3'''),
     corrected=codes('''MEM_LOAD_MISC_RETIRED.UC=4d4 TOPDOWN.BACKEND_BOUND_SLOTS=2a4 TOPDOWN.BR_MISPREDICT_SLOTS=8a4'''),

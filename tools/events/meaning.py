@@ -726,13 +726,15 @@ for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH
     event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch',
             f'{text} instructions executed.')
 
+section('fields of MSR_PERF_METRICS')
+for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost to bad speculation'),
+                   ('FRONTEND_BOUND', 'that the front end left empty'),
+                   ('BACKEND_BOUND', 'that the back end left empty')):
+    event(f'PERF_METRICS.{name}', 'metrics', f'Issue slots {text}, by the field of MSR_PERF_METRICS.')
+
 section('not modelled: events that this machine has and the model cannot produce')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
-for name in ('RETIRING', 'BAD_SPECULATION', 'FRONTEND_BOUND', 'BACKEND_BOUND'):
-    refuse(f'PERF_METRICS.{name}', 'A field of MSR_PERF_METRICS.',
-           'PERF_METRICS is not modelled: the manual does not say how slots are split; TOPDOWN.SLOTS, '
-           'UOPS_RETIRED.SLOTS and IDQ_UOPS_NOT_DELIVERED.CORE are')
 refuse('HLE_RETIRED.*', 'Hardware lock elision.', TSX)
 refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
 refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)

@@ -416,8 +416,12 @@ static int print_copy(const struct spmu_model *m, const struct request *q, const
 			putchar('}');
 			continue;
 		}
-		printf("%s: %s, read from %s (RDPMC %XH)\n", events->event[i].spelled, e->event->name, r.name,
+		printf("%s: %s, read from %s (RDPMC %XH)", events->event[i].spelled, e->event->name, r.name,
 			driver_for(m)->rdpmc(m, e));
+		if (e->event->flags & SPMU_EVENT_METRIC)
+			printf(" times bits %u:%u of MSR_PERF_METRICS (RDPMC 20000000H), over 255",
+				8 * (e->event->umask & 7u) + 7, 8 * (e->event->umask & 7u));
+		putchar('\n');
 		if (e->event->flags & SPMU_EVENT_NOT_MODELLED)
 			printf("  not modelled, so it stays 0 here: %s\n", e->event->not_modelled);
 		if (netburst)

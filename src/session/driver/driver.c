@@ -69,9 +69,16 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 	struct plan_item *item = calloc(n ? n : 1, sizeof *item);
 	if (!item)
 		return err_set(err, ERR_NOMEM, "out of memory");
+	bool metrics = false;
+	for (size_t i = 0; i < n; i++)
+		metrics |= !!(e[i].event->flags & SPMU_EVENT_METRIC);
+	for (size_t i = 0; i < n; i++)
+		e[i].beside_metrics = metrics && e[i].fixed == 3 && !e[i].sampled && !e[i].precise &&
+			!(e[i].event->flags & SPMU_EVENT_METRIC);
 	for (size_t i = 0; i < n; i++)
 		item[i] = (struct plan_item){ .evtsel = e[i].evtsel,
 			.fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
+			.metric = driver_is_metric(&e[i]),
 			.pmc_mask = e[i].event->flags & SPMU_EVENT_FIXED_ONLY
 				? 0
 				: e[i].event->pmc_mask & precise_counters(m, &e[i]),
@@ -79,7 +86,12 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 			.extra = e[i].extra };
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
-		if (e[i].precise) {
+		if (e[i].event->flags & SPMU_EVENT_METRIC && (e[i].sampled || e[i].precise)) {
+			*which = i;
+			rc = err_set(err, ERR_UNSUPPORTED,
+				"a field of MSR_PERF_METRICS has no counter that overflows: it can be counted, not "
+				"sampled; slots can be sampled");
+		} else if (e[i].precise) {
 			*which = i;
 			rc = pebs_check(m, &e[i], err);
 		}
@@ -114,6 +126,7 @@ static const char *rings(const struct driver_event *e)
 /* ---- architectural ------------------------------------------------------------------------------------------ */
 
 #define RDPMC_FIXED (UINT32_C(1) << 30)
+#define RDPMC_METRICS (UINT32_C(1) << 29)
 
 static const char *const pmc_names[] = { "IA32_PMC0", "IA32_PMC1", "IA32_PMC2", "IA32_PMC3", "IA32_PMC4", "IA32_PMC5",
 	"IA32_PMC6", "IA32_PMC7" };
@@ -176,6 +189,30 @@ static bool adaptive(const struct spmu_model *m, const struct driver_event *e)
 	return e->precise && e->pebs_data && pebs_format(m) >= 4;
 }
 
+/* IA32_PERF_GLOBAL_CTRL.EN_PERF_METRICS: SDM vol. 3B, "Performance Metrics". */
+#define GLOBAL_METRICS (UINT64_C(1) << 48)
+
+bool driver_is_metric(const struct driver_event *e)
+{
+	return e->beside_metrics || (e->event && e->event->flags & SPMU_EVENT_METRIC);
+}
+
+uint64_t driver_metric_read(const struct spmu *p, const struct driver_event *e)
+{
+	uint64_t slots = 0, shares = 0;
+	spmu_rdpmc(p, RDPMC_FIXED | 3, 0, &slots);
+	if (e->beside_metrics)
+		return slots;
+	spmu_rdpmc(p, RDPMC_METRICS, 0, &shares);
+	return (slots * (shares >> 8 * (e->event->umask & 7) & 0xff) + 127) / 255;
+}
+
+int driver_metric_reset(struct spmu *p)
+{
+	int rc = spmu_wrmsr(p, MSR_IA32_FIXED_CTR0 + 3, 0);
+	return rc ? rc : spmu_wrmsr(p, MSR_PERF_METRICS, 0);
+}
+
 static int arch_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
 	struct driver_writes *out, struct err *err)
 {
@@ -206,6 +243,7 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 				<< 4 * e[i].fixed;
 			fixed_ctrl |= adaptive(m, &e[i]) ? UINT64_C(1) << (32 + 4 * e[i].fixed) : 0;
 			global |= UINT64_C(1) << (32 + e[i].fixed);
+			global |= driver_is_metric(&e[i]) ? GLOBAL_METRICS : 0;
 			continue;
 		}
 		uint64_t v = e[i].evtsel | (e[i].user ? SPMU_EVTSEL_USR : 0) | (e[i].kernel ? SPMU_EVTSEL_OS : 0) |
@@ -226,6 +264,10 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			data ? "groups that records hold besides the basic one" : "records hold the basic group");
 	if (!rc)
 		rc = extra_setup(e, n, pmu, out, err);
+	if (!rc && global & GLOBAL_METRICS)
+		rc = driver_write(out, err, NAME(fixed_names, 3), MSR_IA32_FIXED_CTR0 + 3, 0, "slots count from 0");
+	if (!rc && global & GLOBAL_METRICS)	/* in this order: Linux, core.c, icl_set_topdown_event_period */
+		rc = driver_write(out, err, "MSR_PERF_METRICS", MSR_PERF_METRICS, 0, "the slots' shares, too");
 	if (!rc && pebs)
 		rc = driver_write(out, err, "IA32_PEBS_ENABLE", MSR_IA32_PEBS_ENABLE, pebs,
 			precise ? "overflow of these counters arms PEBS" : "PEBS measures loads or stores");

@@ -69,6 +69,7 @@ struct driver_event {
 	 * none needed */
 	int  up_counter;
 	unsigned tags;		/* NetBurst: the tags that uops get for it, a set of bits; 0: none, or a replay's */
+	bool beside_metrics;	/* it counts slots on the fixed counter that metrics are read with */
 };
 
 struct driver {
@@ -105,6 +106,14 @@ bool driver_uses(const struct driver_event *e, unsigned pmu);
 void driver_put(struct driver_event *e, unsigned pmu);
 /* The event's place becomes that of hardware thread `thread`, after assign with `threads` above 1. */
 void driver_sit(struct driver_event *e, unsigned thread);
+
+/* Events with SPMU_EVENT_METRIC, which have no counter of their own, and the slots beside them: what such an event
+ * has counted since the last reset, which is of all of them in that copy of the PMU at once.  Source of reading
+ * both registers, and of resetting both at each update: Linux, arch/x86/events/intel/core.c,
+ * intel_update_topdown_event. */
+bool driver_is_metric(const struct driver_event *e);
+uint64_t driver_metric_read(const struct spmu *p, const struct driver_event *e);
+int driver_metric_reset(struct spmu *p);	/* as spmu_wrmsr */
 
 /* Never NULL. */
 const struct driver *driver_for(const struct spmu_model *m);

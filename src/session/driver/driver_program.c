@@ -41,7 +41,7 @@ int driver_program(const struct spmu_model *m, const struct driver_event *e, siz
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct driver_write one = { 0 };
 		bool samples = e[i].sampled || e[i].precise;
-		if (e[i].pmu != pmu)
+		if (e[i].pmu != pmu || driver_is_metric(&e[i]))	/* setup presets what metrics are read from */
 			continue;
 		if (samples && (!period[i] || period[i] > d->max_period(m)))
 			return err_set(err, ERR_INPUT,

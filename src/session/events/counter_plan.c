@@ -3,11 +3,10 @@
  * needed: copies are cheap, and nothing is multiplexed.
  */
 #include "session/events/counter_plan.h"
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { EXTRAS = 4 };	/* MSRs beside PERFEVTSELx that events can need */
-struct copy_use { uint32_t gp, fixed, msr[EXTRAS]; uint64_t extra[EXTRAS]; };
+struct copy_use { uint32_t gp, fixed, metrics, msr[EXTRAS]; uint64_t extra[EXTRAS]; };	/* metrics: part of fixed */
 
 /* The copy's place for the item's MSR: the one that holds the same value already, or a free one.  NULL: the MSR
  * holds another value. */
@@ -67,13 +66,14 @@ int plan_make(struct plan_item *item, size_t items, unsigned gp_counters, unsign
 		if (it->fixed < 0)
 			continue;
 		unsigned k = 0;
-		while (k < copies && use[k].fixed >> it->fixed & 1)
+		while (k < copies && use[k].fixed >> it->fixed & 1 && !(it->metric && use[k].metrics >> it->fixed & 1))
 			k++;
 		if (k == copies && copies && choices(it, gp_all))
 			continue;	/* a general-purpose counter may save a copy */
 		if (k == copies)
 			copies++;
 		use[k].fixed |= UINT32_C(1) << it->fixed;
+		use[k].metrics |= (uint32_t)it->metric << it->fixed;
 		it->pmu = k;
 		it->gp = -1;
 	}

@@ -5,6 +5,7 @@
 #ifndef SESSION_COUNTER_PLAN_H
 #define SESSION_COUNTER_PLAN_H
 #include "util/err.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct plan_item {
 	uint64_t evtsel;	/* event bits of IA32_PERFEVTSELx; unused on a fixed counter */
 	uint32_t pmc_mask;	/* set of general-purpose counters that can count it; 0: none */
 	int fixed;		/* fixed counter that can count it; -1: none */
+	bool metric;		/* it shares `fixed` with others of which this is true, but with nothing else */
 	/* a register of the whole PMU that it needs (0: none), and its value; events on the same copy must need
 	 * the same value */
 	uint32_t extra_msr;

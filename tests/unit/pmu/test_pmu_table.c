@@ -56,6 +56,8 @@ static void test_a_bad_table_is_refused_with_its_line(void **state)
 		"`count` differs" },
 		{ SHAPE FIXED "X\t01\t00\t-\t0\t-\t-\t4*cycles(sig(CYCLES) >= 1)\th\t-\n", ":6:", "needs a CMASK" },
 		{ SHAPE FIXED "@slots 4\n", ":6:", "before events" },
+		{ SHAPE FIXED "X\t00\t80\t-\t-\tfixed=0,fixed-only\t-\tmetrics\th\t-\n", "",
+		"`metrics` wants" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		char text[300] = "";
@@ -181,7 +183,7 @@ static void test_perf_aliases_are_what_linux_programs(void **state)
 static void test_what_cannot_be_honest_is_refused_with_a_reason(void **state)
 {
 	(void)state;
-	static const char *const refused[] = { "LLC-loads", "topdown-retiring", "RTM_RETIRED.COMMIT",
+	static const char *const refused[] = { "LLC-loads", "RTM_RETIRED.COMMIT",
 		"FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", "ASSISTS.FP" };
 	struct spmu_model *m = fixture_model("golden-cove");
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -189,6 +191,8 @@ static void test_what_cannot_be_honest_is_refused_with_a_reason(void **state)
 		assert_true(e->flags & SPMU_EVENT_NOT_MODELLED);
 		assert_true(strlen(e->not_modelled) > 10);
 	}
+	assert_int_equal(fixture_event(m, "topdown-mem-bound")->flags & (SPMU_EVENT_METRIC | SPMU_EVENT_NOT_MODELLED),
+		SPMU_EVENT_METRIC);
 	spmu_model_free(m);
 }
 

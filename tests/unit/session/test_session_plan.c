@@ -40,6 +40,19 @@ static void test_a_second_asker_takes_a_general_counter_or_another_copy(void **s
 	assert_int_equal(only[1].pmu, 1);
 }
 
+static void test_metrics_share_their_fixed_counter_with_metrics_only(void **state)
+{
+	(void)state;
+	struct plan_item item[] = { { .fixed = 3 }, { .fixed = 3, .metric = true }, { .fixed = 3, .metric = true },
+		{ .fixed = 3 }, { .pmc_mask = 0xff, .fixed = 0 } };
+	assert_int_equal(plan(item, 5), 3);
+	assert_int_equal(item[0].pmu, 0);
+	assert_int_equal(item[1].pmu, 1);
+	assert_int_equal(item[2].pmu, 1);
+	assert_int_equal(item[3].pmu, 2);
+	assert_int_equal(item[4].pmu, 0);
+}
+
 static void test_the_choosy_get_their_counter(void **state)
 {
 	(void)state;
@@ -101,6 +114,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_fixed_counter_is_taken_first),
 		cmocka_unit_test(test_a_second_asker_takes_a_general_counter_or_another_copy),
+		cmocka_unit_test(test_metrics_share_their_fixed_counter_with_metrics_only),
 		cmocka_unit_test(test_the_choosy_get_their_counter),
 		cmocka_unit_test(test_what_no_counter_can_count_is_refused),
 		cmocka_unit_test(test_no_counter_is_given_twice),

@@ -26,7 +26,9 @@ refuses "'offcore_rsp': the modelled PMU has no register for it" \
 	-e '{cpu/event=0xb7,umask=1,offcore_rsp=0x123/,instructions}'
 refuses 'option -A: ' -x\; -A -e cycles
 refuses "'msr/tsc/': only the core's own PMU is modelled" -e msr/tsc/
-refuses 'topdown-retiring.* is not modelled' -e '{slots,topdown-retiring}'
+"$SOFTPMU" stat -x, -e '{slots,topdown-retiring}' "$reps" >/dev/null 2>"$work/out"
+[ "$(grep -c '^[1-9][0-9]*,,\(slots\|topdown-retiring\)' "$work/out")" -eq 2 ] &&
+	ok "probe: slots and a metric in a group" || { bad "probe: slots and a metric in a group"; cat "$work/out"; }
 
 "$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/stream" -- "$PROGRAMS/topdown" mispredict 500 \
 	>/dev/null 2>&1

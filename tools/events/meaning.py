@@ -726,6 +726,18 @@ for kind, bit, text in (('NTA', 'NON_TEMPORAL', 'PREFETCHNTA'), ('T0', 'PREFETCH
     event(f'SW_PREFETCH_ACCESS.{kind} SW_PREFETCH.{kind}', f'uop(PREFETCH_SW & {bit})@dispatch',
             f'{text} instructions executed.')
 
+event('L2_RQSTS.SWPF_HIT', 'sig(L2_PF_HIT & SOFTWARE)', 'Software prefetches that hit L2.')
+event('L2_RQSTS.SWPF_MISS', 'sig(L2_PF_MISS & SOFTWARE)', 'Software prefetches that missed L2.')
+event('L2_LINES_OUT.USELESS_HWPF',
+      'sig(L2_LINES_OUT_SILENT & PREFETCH_UNUSED)+sig(L2_LINES_OUT_DIRTY & PREFETCH_UNUSED)',
+      'Lines that the prefetchers of L2 asked for and that L2 evicted unused.')
+event('SQ_MISC.SPLIT_LOCK SQ_MISC.BUS_LOCK', 'begins(LOCK_DURATION & BUS_LOCK)',
+      'Locked accesses that cross a line (no memory is uncacheable).')
+event('OFFCORE_REQUESTS.ALL_REQUESTS', 'sig(OFFCORE_REQUEST)',
+      'All requests that leave L2: reads, prefetches, page walks, ownership, write-backs and other writes.')
+event('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'sig(OFFCORE_REQUEST & REQUEST_DATA_RD & SUPPLIED_MEMORY)',
+      'Demand data reads that missed L3.')
+
 section('fields of MSR_PERF_METRICS')
 for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost to bad speculation'),
                    ('FRONTEND_BOUND', 'that the front end left empty'),
@@ -793,9 +805,6 @@ refuse('L1D_CACHE_PREFETCH_LOCK_FB_HIT', 'Locked loads that hit a line on its wa
 refuse('L1D_PREFETCH.* HW_PRE_REQ.L1D_MISS', 'Hardware prefetches into L1D.', PREFETCHERS)
 refuse('L2_HW_PREFETCH.*', 'What the hardware prefetchers of L2 do inside.',
        'the insides of prefetchers raise no signals; see L2_RQSTS.PREFETCHES')
-refuse('L2_RQSTS.SWPF_HIT L2_RQSTS.SWPF_MISS', 'Software prefetches that looked into L2.',
-       'software prefetches look into L2 as loads do')
-refuse('L2_LINES_OUT.USELESS_HWPF', 'Prefetched lines evicted unused.', 'L2 does not remember who brought a line')
 refuse('L2_LINES_OUT.DEMAND_* L2_LINES_OUT.PREFETCH_* L2_LINES_OUT.PF_*',
        'Lines evicted from L2 by who asked for the room.',
        'evictions from L2 are not recorded by who asked for the room')
@@ -829,15 +838,13 @@ refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does
        'the insides of memory disambiguation raise no signal')
 refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.',
        'the early bypass of address generation is not modelled')
-refuse('SQ_MISC.SPLIT_LOCK SQ_MISC.BUS_LOCK LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',
+refuse('LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',
        'Locked accesses that cross a line or reach uncacheable memory.', 'bus locks are not modelled')
 refuse('OFFCORE_REQUESTS_BUFFER.* OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL',
        'Cycles in which the super queue is full.', 'the super queue raises no signal when it is full')
 refuse('SQ_MISC.*', 'What the super queue does inside.', 'the insides of the super queue raise no signal')
-refuse('OFFCORE_REQUESTS.ALL_REQUESTS OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
+refuse('OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
        'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')
-refuse('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'Demand data reads that missed L3.',
-       'L3 misses are not recorded by kind of request; see LONGEST_LAT_CACHE.MISS')
 refuse('RAT_STALLS.* PARTIAL_RAT_STALLS.CYCLES_* INT_MISC.RAT_STALL_CYCLES', 'Cycles in which rename stalls by itself.',
        'stalls of the renamer by itself raise no signal')
 refuse('UOPS_ISSUED.VECTOR_WIDTH_MISMATCH UOPS_ISSUED.FLAGS_MERGE UOPS_ISSUED.SINGLE_MUL PARTIAL_RAT_STALLS.*',

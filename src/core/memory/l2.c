@@ -14,12 +14,12 @@ static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 {
 	if (v->line == LINE_NONE)
 		return;
-	if (v->state & LINE_DIRTY) {
-		SIGNAL_AT(m, L2_LINES_OUT_DIRTY, cycle, cycle, 1);
+	const bool dirty = v->state & LINE_DIRTY;
+	if (timed)
+		emit_attributes(m->emitter, dirty ? SPMU_SIG_L2_LINES_OUT_DIRTY : SPMU_SIG_L2_LINES_OUT_SILENT, cycle,
+			cycle, 1, v->state & LINE_PREFETCHED ? SPMU_ATTR(PREFETCH_UNUSED) : 0);
+	if (dirty)
 		m->found |= SPMU_DID(WROTE_BACK_L2);
-	} else {
-		SIGNAL_AT(m, L2_LINES_OUT_SILENT, cycle, cycle, 1);
-	}
 	uncore_victim(m, v->line, v->state, cycle, timed);
 }
 
@@ -81,6 +81,7 @@ uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	if (owned < others.until)
 		owned = others.until;
 	owned += others.held ? m->shared->snoop : 0;
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(SUPPLIED_L3), others, true, cycle);
 	SIGNAL_AT(m, OFFCORE_RFO, cycle, owned, 1);
 	return owned;
 }
@@ -103,6 +104,7 @@ static void l2_other_sector(struct memsys *m, uint32_t line, uint64_t cycle, boo
 		return;
 	enum inflight_source source;
 	uint8_t state;
+	m->asker = SPMU_ATTR(REQUEST_PF_L2);
 	uint64_t ready = uncore_read(m, line ^ 1, cycle, ACCESS_PREFETCH, timed, &source, &state);
 	if (timed) {
 		inflight_set(&m->l2_fill, inflight_soonest(&m->l2_fill), line ^ 1, ready, source, false);
@@ -126,6 +128,7 @@ bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	enum inflight_source source;
 	uint8_t state;
 	SIGNAL_AT(m, L2_PF_MISS, cycle, cycle, 1);
+	m->asker = SPMU_ATTR(REQUEST_PF_L2);
 	uint64_t ready = uncore_read(m, line, cycle, ACCESS_PREFETCH, timed, &source, &state);
 	if (timed && __builtin_expect(m->free_l2, 0) && source == FROM_L3) {
 		ready = cycle;
@@ -184,9 +187,9 @@ static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint8_t
 	};
 	if (kind != ACCESS_WALK)	/* no L2 event of these parts counts the reads of page walks */
 		emit_attributes(m->emitter, signal[kind][hit], cycle, cycle, 1,
-			!hit ? 0 : state & LINE_DIRTY ? SPMU_ATTR(MODIFIED)
+			(!hit ? 0 : state & LINE_DIRTY ? SPMU_ATTR(MODIFIED)
 			: state & LINE_SHARED ? SPMU_ATTR(SHARED)
-			: SPMU_ATTR(EXCLUSIVE));
+			: SPMU_ATTR(EXCLUSIVE)) | (kind == ACCESS_PREFETCH ? m->asker & SPMU_ATTR(SOFTWARE) : 0));
 }
 
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,

@@ -226,6 +226,27 @@ static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool time
 	return -1;
 }
 
+/* Records a request of this core beyond L2.  attributes: its REQUEST_* and SUPPLIED_*. */
+void offcore_signal(struct memsys *m, uint64_t attributes, const struct snoop *others, bool in_l3, uint64_t cycle)
+{
+	attributes |= others->modified ? SPMU_ATTR(SNOOPED_MODIFIED)
+		: others->held && !in_l3 ? SPMU_ATTR(SNOOPED_FORWARD)
+		: others->asked ? SPMU_ATTR(SNOOPED_CLEAN)
+		: SPMU_ATTR(SNOOPED_NOBODY);
+	emit_attributes(m->emitter, SPMU_SIG_OFFCORE_REQUEST, cycle, cycle, 1, attributes);
+}
+
+static uint64_t request_of(const struct memsys *m, enum access_kind kind)
+{
+	switch (kind) {
+	case ACCESS_LOAD: return SPMU_ATTR(REQUEST_DATA_RD);
+	case ACCESS_RFO: return SPMU_ATTR(REQUEST_RFO);
+	case ACCESS_CODE: return SPMU_ATTR(REQUEST_CODE_RD);
+	case ACCESS_PREFETCH: return m->asker;
+	default: return SPMU_ATTR(REQUEST_OTHER);
+	}
+}
+
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
@@ -233,6 +254,9 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 	int32_t slot = l3_use(m, line, cycle, timed);
 	if (dirty || s->victim)
 		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
+	if (dirty || (s->victim && s->has_l3))
+		OFFCORE_AT(m, (dirty ? SPMU_ATTR(REQUEST_WRITE_BACK) : SPMU_ATTR(REQUEST_VICTIM)) |
+			SPMU_ATTR(SUPPLIED_NOTHING), ((struct snoop){ 0 }), true, cycle);
 	if (slot >= 0) {
 		s->l3.state[slot] |= dirty;
 		if (dirty || s->victim)
@@ -252,6 +276,7 @@ uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
 {
 	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle, 1);
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_STREAMING) | SPMU_ATTR(SUPPLIED_NOTHING), ((struct snoop){ 0 }), true, cycle);
 	flush_line(m, line, cycle, timed);
 	return memory_write_bytes(m, line, bytes, cycle, timed);
 }
@@ -276,6 +301,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (timed)
 		uncore_lookup_signal(m, kind, line,
 			slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
+	OFFCORE_AT(m, request_of(m, kind) | (slot < 0 && !others.held ? SPMU_ATTR(SUPPLIED_MEMORY)
+		: SPMU_ATTR(SUPPLIED_L3)), others, slot >= 0, cycle);
 	if (others.asked && own)
 		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
 			others.asked);

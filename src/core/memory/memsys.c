@@ -123,8 +123,10 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 {
 	enum inflight_source source;
 	uint64_t asked;
-	if (l1_find(&m->l1d, vline) < 0)
-		l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source, &asked);
+	if (l1_find(&m->l1d, vline) >= 0)
+		return;
+	m->asker = SPMU_ATTR(REQUEST_PF_L1D) | (flags & LINE_PREFETCHED ? 0 : SPMU_ATTR(SOFTWARE));
+	l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source, &asked);
 }
 
 /* Translates the address of a prefetch. */

@@ -55,6 +55,7 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 	}
 	enum inflight_source source;
 	uint8_t state;
+	m->asker = SPMU_ATTR(REQUEST_CODE_RD);
 	uint64_t ready = l2_access(m, line, start, prefetch ? ACCESS_PREFETCH : ACCESS_CODE, timed, &source, &state);
 	*from = source;
 	if (timed && __builtin_expect(m->free_icache, 0) && source != FROM_MEMORY) {

@@ -114,6 +114,7 @@ struct memsys {
 	/* Bits of the last request to L2 for the load's record: a prefetcher had brought the line, other cores held it,
 	 * lines were written back for it. */
 	uint64_t found;
+	uint64_t asker;			/* attributes of the prefetch under way: REQUEST_*, SOFTWARE */
 	uint64_t code_page[CODE_PAGES / 64];	/* set of the pages that lines of L1I came from, by low bits */
 	/* cycles a store takes past L1D if it misses (l1d.write_around); 0: it allocates */
 	uint32_t write_around;
@@ -131,6 +132,14 @@ uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line);
 		if (timed && (m)->shared->has_l3 && emit_wanted((m)->emitter, SPMU_SIG_##name)) \
 			emit_uncore((m)->emitter, SPMU_SIG_##name, cycle, cycle, n, uncore_slice((m)->shared, line), \
 				found); \
+	} while (0)
+/* A request beyond L2; its attributes are computed only if somebody counts the signal. */
+struct snoop;
+void offcore_signal(struct memsys *m, uint64_t attributes, const struct snoop *others, bool in_l3, uint64_t cycle);
+#define OFFCORE_AT(m, attributes, others, in_l3, cycle) \
+	do { \
+		if (timed && __builtin_expect(emit_wanted((m)->emitter, SPMU_SIG_OFFCORE_REQUEST), 0)) \
+			offcore_signal(m, attributes, &(others), in_l3, cycle); \
 	} while (0)
 #define CHANNEL_AT(m, name, line, found, begin, end) \
 	do { \

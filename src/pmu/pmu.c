@@ -80,25 +80,6 @@ void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value)
 	p->wrapped &= ~(1u << i);
 }
 
-void pmu_request(struct spmu *p, uint64_t cycle)
-{
-	pmu_request_to(p, cycle, 1u << p->on);
-}
-
-void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
-{
-	for (threads &= ~(unsigned)p->pmi_to; threads; threads &= threads - 1) {
-		unsigned thread = (unsigned)__builtin_ctz(threads);
-		p->pmi_to |= (uint8_t)(1u << thread);
-		p->overflow_cycle[thread] = cycle;
-		p->arrival[thread] = cycle + p->host.pmi_latency;
-		if (p->host.pmi_clock > 1)
-			p->arrival[thread] += (p->host.pmi_clock - p->arrival[thread] % p->host.pmi_clock) %
-				p->host.pmi_clock;
-	}
-	p->pending = p->pmi_to != 0;
-}
-
 /* ---- dispatch ----------------------------------------------------------------------------------------------- */
 
 int spmu_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)

@@ -1,417 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
- * Counting: every counter counts a batch, and interrupts are taken at their exact place.
+ * Counting: every counter counts a batch, and interrupts are taken at their exact place (pmu_pmi.c finds it).
  *
- * A batch in which no interrupt can be requested or taken is one pass: each source is tallied, and the tallies
- * are added to the counters.  Any other batch is cut into segments at boundaries (record, cycle).  Uops that
- * retire before the record, and everything else that happens before the cycle, are counted with the registers
- * as they were; the rest with the registers as the handler (or a freeze) left them.  A boundary is where an
- * interrupt is taken or counters freeze.
+ * A batch in which no interrupt can be requested or taken is counted in one pass (pmu_tally.c).  Any other batch is
+ * cut into segments at boundaries (record, cycle).  Uops that retire before the record, and everything else that
+ * happens before the cycle, are counted with the registers as they were; the rest with the registers as the handler
+ * (or a freeze) left them.  A boundary is where an interrupt is taken or counters freeze.
  *
- * An interrupt arrives pmi_latency cycles after the overflow, with the next edge of pmi_clock.  It is taken at the
- * first instruction (pmi_line: the first that begins a line of the trace cache) none of whose uops has retired by
- * then; an instruction that is partly retired completes first.  REP instructions are
- * not interrupted between iterations.  Events that are not counted at retirement come out of order.  Their
- * overflow is known only once the watermark has passed it, and the instruction to interrupt may then lie in an
- * earlier batch.  A short history names that instruction, and registers change from the current batch's first
- * record on.
- *
- * Source: SDM vol. 3B, "Performance Monitoring", sections "Architectural Performance Monitoring" (version 4:
- * streamlined freeze) and "Generating an Interrupt on Overflow".  Simplified: interrupts that arrive while one
- * is pending merge; the handler takes no time (the core models what a PMI costs).
+ * Source: SDM vol. 3B, "Performance Monitoring", section "Architectural Performance Monitoring" (version 4:
+ * streamlined freeze).  Simplified: the handler takes no time (the core models what a PMI costs).
  *
  * A batch costs time in proportion to its records, the interrupts taken and the PEBS records written, whatever the
  * registers say.  So a counter whose overflow has no effect (pmu_quiet) is not looked at; and after a number of
  * overflows in one batch that no program reaches (PMU_ACTS_FREE and the constants after it) the rest of them merge,
  * and are handled with the next batch.
  */
-#include "pmu_internal.h"
-#include <stdlib.h>
+#include "pmu_count.h"
 #include <string.h>
-
-static void piece_add(struct spmu *p, uint64_t begin, uint64_t end, unsigned signal, unsigned cover, bool kernel)
-{
-	if (p->pieces == p->piece_room) {
-		size_t room = p->piece_room ? 2 * p->piece_room : 256;
-		struct pmu_piece *piece = realloc(p->piece, room * sizeof *piece);
-		if (!piece)
-			return;
-		p->piece = piece;
-		p->piece_room = room;
-	}
-	p->piece[p->pieces++] = (struct pmu_piece){ begin, end, (uint8_t)signal, (uint8_t)cover, kernel };
-}
-
-/* Adds [begin, end) to the cycles that a signal covers; the parts that were not covered before become pieces. */
-static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t end, unsigned cover, bool kernel)
-{
-	struct pmu_cover *v = &p->cover[cover][signal];
-	if (begin < p->floor)
-		begin = p->floor;
-	if (begin >= end)
-		return;
-	size_t a = v->spans, b;
-	while (a && v->span[a - 1].end >= begin)	/* afterwards, spans before `a` end below begin */
-		a--;
-	uint64_t at = begin, low = begin, high = end;
-	for (b = a; b < v->spans && v->span[b].begin <= end; b++) {
-		if (at < v->span[b].begin)
-			piece_add(p, at, v->span[b].begin, signal, cover, kernel);
-		if (at < v->span[b].end)
-			at = v->span[b].end;
-		if (v->span[b].begin < low)
-			low = v->span[b].begin;
-		if (v->span[b].end > high)
-			high = v->span[b].end;
-	}
-	if (at < end)
-		piece_add(p, at, end, signal, cover, kernel);
-	if (a == b) {
-		if (v->spans == v->room) {
-			size_t room = v->room ? 2 * v->room : 16;
-			struct pmu_span *span = realloc(v->span, room * sizeof *span);
-			if (!span)
-				return;		/* out of memory: this stretch may count twice */
-			v->span = span;
-			v->room = room;
-		}
-		memmove(&v->span[a + 1], &v->span[a], (v->spans - a) * sizeof *v->span);
-		v->spans++;
-	} else {
-		memmove(&v->span[a + 1], &v->span[b], (v->spans - b) * sizeof *v->span);
-		v->spans -= b - a - 1;
-	}
-	v->span[a] = (struct pmu_span){ low, high };
-}
-
-/* An INTERVAL record becomes pieces. */
-static void cover_record(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r)
-{
-	uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end;
-	bool own = r->hw_thread == p->host.hw_thread;
-	cover_add(p, r->signal, begin, end, own ? COVER_OWN : COVER_OTHER, !r->cpl);
-	if (p->others)
-		cover_add(p, r->signal, begin, end, COVER_ANY, !r->cpl);
-}
-
-/* The first batch with records of another thread has come: COVER_ANY begins as what this thread covers. */
-static void cover_others(struct spmu *p)
-{
-	p->others = true;
-	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++) {
-		const struct pmu_cover *from = &p->cover[COVER_OWN][i];
-		struct pmu_span *span = from->spans ? malloc(from->spans * sizeof *span) : NULL;
-		if (!span)
-			continue;
-		memcpy(span, from->span, from->spans * sizeof *span);
-		p->cover[COVER_ANY][i] = (struct pmu_cover){ span, from->spans, from->spans };
-	}
-}
-
-static void cover_prune(struct spmu *p, uint64_t watermark)
-{
-	for (unsigned k = 0; k < (p->others ? PMU_COVERS : 1u); k++)
-		for (unsigned w = 0; w < 2; w++)
-			for (uint64_t set = p->intervals[w]; set; set &= set - 1) {
-				struct pmu_cover *v = &p->cover[k][64 * w + (unsigned)__builtin_ctzll(set)];
-				size_t n = 0;
-				while (n < v->spans && v->span[n].end < watermark)
-					n++;
-				if (n) {
-					memmove(v->span, v->span + n, (v->spans - n) * sizeof *v->span);
-					v->spans -= n;
-				}
-			}
-}
-
-/* Makes pieces of the batch's records of the INTERVAL signals in `set`. */
-static void collect(struct spmu *p, const struct spmu_batch *b, const uint64_t set[2])
-{
-	if (!(set[0] | set[1]))
-		return;
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct spmu_record *r = &b->records[i];
-		if (r->kind != SPMU_REC_UOP && r->signal < SPMU_SIG_COUNT && pmu_in_set(set, r->signal))
-			cover_record(p, b, r);
-	}
-}
-
-__attribute__((always_inline)) static inline bool tally_match(const struct spmu *p, const struct spmu_batch *b,
-	const struct pmu_tally_source *s, const struct spmu_record *r)
-{
-	unsigned tag = s->tagged | s->untagged ? p->tag[r - b->records] : 0;
-	return (r->is & s->im) == s->iw && (r->did & s->dm) == s->dw &&
-		(!(s->ai | s->ad) || (r->is & s->ai) | (r->did & s->ad)) &&
-		(!s->ports || (r->port < 16 && s->ports >> r->port & 1)) && (!s->tagged || s->tagged & tag) &&
-		!(s->untagged & tag);
-}
-
-/* Adds a signal's record to the sources that look at its attributes.  value: what it adds, by enum pmu_form. */
-static void tally_qualified(struct spmu *p, const struct spmu_record *r, uint64_t *tally, const uint64_t *value)
-{
-	for (unsigned i = 0; i < p->qualifieds; i++) {
-		const struct pmu_tally_signal *q = &p->qualified[i];
-		if (q->signal == r->signal && pmu_attributes_match(q->im, q->iw, q->ai, r))
-			tally[q->slot] += value[q->form];
-	}
-}
-
-/* Tallies a signal record, for the whole batch.  collecting: INTERVALs have not become pieces yet. */
-static void tally_signal(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r, bool collecting)
-{
-	if (r->signal >= SPMU_SIG_COUNT)
-		return;
-	if (collecting && pmu_in_set(p->intervals, r->signal))
-		cover_record(p, b, r);
-	const int16_t *slot = p->signal_slot[r->signal];
-	uint64_t *tally = p->tally[pmu_class(p, r)], length = r->end > r->begin ? r->end - r->begin : 0;
-	uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did;
-	if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) != SPMU_INTERVAL)	/* tally_pieces counts those */
-		tally[slot[FORM_VALUE]] += pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length : count;
-	if (slot[FORM_BEGINS] >= 0)
-		tally[slot[FORM_BEGINS]]++;
-	if (slot[FORM_ENDS] >= 0)
-		tally[slot[FORM_ENDS]]++;
-	if (slot[FORM_PENDING] >= 0)
-		tally[slot[FORM_PENDING]] += length;
-	if (__builtin_expect(pmu_in_set(p->qualified_signals, r->signal), 0)) {
-		const uint64_t value[PMU_FORMS] = { [FORM_BEGINS] = 1, [FORM_ENDS] = 1, [FORM_PENDING] = length,
-			[FORM_VALUE] = pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length : count };
-		tally_qualified(p, r, tally, value);
-	}
-}
-
-/* Length of the part of [begin, end) that lies in [from, to). */
-static uint64_t clipped(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
-{
-	begin = begin > from ? begin : from;
-	end = end < to ? end : to;
-	return begin < end ? end - begin : 0;
-}
-
-/* What a matching uop adds in the cycles [from, to): one, or the cycles it spent between two stages. */
-static uint64_t uop_part(const struct spmu_batch *b, const struct spmu_record *r, const struct pmu_tally_source *s,
-	uint64_t from, uint64_t to)
-{
-	uint64_t cycle = pmu_cycle(b, r, s->stage);
-	if (s->until == STAGE_NONE)
-		return cycle >= from && cycle < to && cycle != PMU_NEVER;
-	uint64_t until = pmu_cycle(b, r, s->until);
-	return until == PMU_NEVER ? 0 : clipped(cycle, until, from, to);
-}
-
-/* One pass over a batch for n sources from k0 on that are bit masks at retirement; n is a constant where this
- * is inlined. */
-static inline __attribute__((always_inline)) void tally_masks(struct spmu *p, const struct spmu_batch *b, bool signals,
-	bool collecting, unsigned k0, unsigned n)
-{
-	uint64_t im[4], iw[4], dm[4], dw[4], all[4] = { 0 };	/* the compiler keeps these in registers */
-	unsigned own = p->host.hw_thread;
-	for (unsigned k = 0; k < n; k++) {
-		const struct pmu_tally_source *s = &p->tally_source[k0 + k];
-		im[k] = s->im;
-		iw[k] = s->iw;
-		dm[k] = s->dm;
-		dw[k] = s->dw;
-	}
-	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
-		if (__builtin_expect(r->kind != SPMU_REC_UOP, 0)) {
-			if (signals)
-				tally_signal(p, b, r, collecting);
-			continue;
-		}
-		uint64_t is = r->is, did = r->did;
-		for (unsigned k = 0; k < n; k++)
-			all[k] += !(((is & im[k]) ^ iw[k]) | ((did & dm[k]) ^ dw[k]));
-		if (__builtin_expect((r->cpl == 0) | (r->hw_thread != own), 0)) {
-			uint64_t *tally = p->tally[pmu_class(p, r)];
-			for (unsigned k = 0; k < n; k++) {
-				bool hit = !(((is & im[k]) ^ iw[k]) | ((did & dm[k]) ^ dw[k]));
-				tally[k0 + k] += hit;
-				all[k] -= hit;
-			}
-		}
-	}
-	for (unsigned k = 0; k < n; k++)
-		p->tally[CLASS_USER][k0 + k] += all[k];
-}
-
-/* Tallies one source that is not a bit mask at retirement.  extra: it has any_is, any_did or ports; a constant
- * where this is inlined. */
-static inline __attribute__((always_inline)) void tally_stage(struct spmu *p, const struct spmu_batch *b, unsigned k,
-	bool extra)
-{
-	const struct pmu_tally_source s = p->tally_source[k];
-	bool any = s.ai | s.ad;
-	bool retires = s.stage == STAGE_RETIRE && !pmu_squashed(s.stage, s.dm, s.dw);
-	uint32_t ports = s.ports ? s.ports : UINT32_MAX, never = retires ? 0 : UINT32_MAX;
-	unsigned stage = retires ? STAGE_COMPLETE : s.stage;	/* the masks say whether it retired */
-	uint64_t all = 0;
-	_Static_assert(SPMU_REC_UOP == 0, "kind is a part of `miss`");
-	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
-		uint64_t miss = ((r->is & s.im) ^ s.iw) | ((r->did & s.dm) ^ s.dw) | r->kind;
-		bool hit = (miss == 0) & ((never == 0) | (pmu_offset(r, stage) != never));
-		if (extra)
-			hit &= ((any == 0) | (((r->is & s.ai) | (r->did & s.ad)) != 0)) &
-				(ports >> (r->port < 16 ? r->port : 16) & 1);
-		all += hit;
-		if (__builtin_expect((r->cpl == 0) | (r->hw_thread != p->host.hw_thread), 0)) {
-			p->tally[pmu_class(p, r)][k] += hit;
-			all -= hit;
-		}
-	}
-	p->tally[CLASS_USER][k] += all;
-}
-
-static void tally_one(struct spmu *p, const struct spmu_batch *b, unsigned k)
-{
-	const struct pmu_tally_source *s = &p->tally_source[k];
-	if (s->until != STAGE_NONE || s->tagged | s->untagged) {
-		for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++)
-			if (r->kind == SPMU_REC_UOP && tally_match(p, b, s, r))
-				p->tally[pmu_class(p, r)][k] += uop_part(b, r, s, 0, PMU_NEVER);
-	} else if (s->ai | s->ad || s->ports) {
-		tally_stage(p, b, k, true);
-	} else {
-		tally_stage(p, b, k, false);
-	}
-}
-
-static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
-{
-	for (size_t i = 0; i < p->pieces; i++) {
-		const struct pmu_piece *e = &p->piece[i];
-		int slot = p->signal_slot[e->signal][FORM_VALUE];
-		unsigned tally = (e->cover == COVER_OWN ? 0u : e->cover == COVER_OTHER ? 2u : (unsigned)TALLY_ANY) +
-			e->kernel;
-		if (slot >= 0)
-			p->tally[tally][slot] += clipped(e->begin, e->end, from, to);
-	}
-}
-
-static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collecting)
-{
-	unsigned k = 0, n = p->tally_masks;
-	bool signals = true;
-	if (p->tally_instructions && b->user_only) {	/* the core has counted them, and may have left records out */
-		bool own = b->hw_threads ? b->hw_threads >> (p->host.hw_thread & 63) & 1 : !p->host.hw_thread;
-		p->tally[b->count ? pmu_class(p, b->records) : own ? 0u : 2u][0] += b->instructions;
-		k = 2;
-	}
-	do {	/* four sources at a time fit into registers; the first pass tallies the signals, too */
-		switch (n - k) {
-		case 0: tally_masks(p, b, signals, collecting, k, 0); break;
-		case 1: tally_masks(p, b, signals, collecting, k, 1); break;
-		case 2: tally_masks(p, b, signals, collecting, k, 2); break;
-		case 3: tally_masks(p, b, signals, collecting, k, 3); break;
-		default: tally_masks(p, b, signals, collecting, k, 4); break;
-		}
-		signals = false;
-		k += 4;
-	} while (k < n);
-	for (k = n; k < p->tally_uops; k++)
-		tally_one(p, b, k);
-	tally_pieces(p, 0, PMU_NEVER);
-}
-
-struct bounds {
-	uint32_t record0, record1;
-	uint64_t cycle0, cycle1;
-	bool here;	/* an interrupt was taken in this batch, so none can fall into an earlier one any more */
-};
-
-/* Tallies a segment: retirements by record, everything else by cycle. */
-static void tally_segment(struct spmu *p, const struct spmu_batch *b, const struct bounds *g)
-{
-	if (!p->tallies)
-		return;
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct spmu_record *r = &b->records[i];
-		if (r->kind == SPMU_REC_UOP) {
-			for (unsigned k = 0; k < p->tally_uops; k++) {
-				const struct pmu_tally_source *s = &p->tally_source[k];
-				if (!tally_match(p, b, s, r))
-					continue;
-				bool retires = s->stage == STAGE_RETIRE && !pmu_squashed(s->stage, s->dm, s->dw);
-				p->tally[pmu_class(p, r)][k] += retires ? i >= g->record0 && i < g->record1
-					: uop_part(b, r, s, g->cycle0, g->cycle1);
-			}
-			continue;
-		}
-		if (r->signal >= SPMU_SIG_COUNT)
-			continue;
-		const int16_t *slot = p->signal_slot[r->signal];
-		uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end,
-			 *tally = p->tally[pmu_class(p, r)];
-		uint64_t count = r->did > UINT32_MAX ? UINT32_MAX : r->did,
-			 length = clipped(begin, end, g->cycle0, g->cycle1);
-		bool begins = begin >= g->cycle0 && begin < g->cycle1, ends = end >= g->cycle0 && end < g->cycle1;
-		if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) == SPMU_POINT)
-			tally[slot[FORM_VALUE]] += begins ? count : 0;
-		if (slot[FORM_VALUE] >= 0 && pmu_signal_kind(r->signal) == SPMU_OCCUPANCY)
-			tally[slot[FORM_VALUE]] += count * length;
-		if (slot[FORM_BEGINS] >= 0)
-			tally[slot[FORM_BEGINS]] += begins;
-		if (slot[FORM_ENDS] >= 0)
-			tally[slot[FORM_ENDS]] += ends;
-		if (slot[FORM_PENDING] >= 0)
-			tally[slot[FORM_PENDING]] += length;
-		if (pmu_in_set(p->qualified_signals, r->signal)) {
-			const uint64_t value[PMU_FORMS] = { [FORM_BEGINS] = begins, [FORM_ENDS] = ends,
-				[FORM_PENDING] = length,
-				[FORM_VALUE] = pmu_signal_kind(r->signal) == SPMU_OCCUPANCY ? count * length
-					: begins ? count : 0 };
-			tally_qualified(p, r, tally, value);
-		}
-	}
-	tally_pieces(p, g->cycle0, g->cycle1);
-}
-
-/* Unhalted cycles in [from, to) of the threads that the counter counts. */
-static uint64_t cycles_seen(const struct spmu *p, const struct pmu_counter *c, uint64_t from, uint64_t to)
-{
-	uint64_t sum = 0;
-	for (size_t i = 0; i < p->pieces; i++)
-		if (p->piece[i].signal == SPMU_SIG_CYCLES && pmu_piece_seen(p, c->who, &p->piece[i]))
-			sum += clipped(p->piece[i].begin, p->piece[i].end, from, to);
-	return sum;
-}
-
-/* Adds the tallies of the segment [from, to) to the counters. */
-static void apply(struct spmu *p, uint64_t from, uint64_t to)
-{
-	for (unsigned i = 0; i < p->model->counters; i++) {
-		struct pmu_counter *c = &p->counter[i];
-		if (c->mode == MODE_OFF || c->mode == MODE_RING)
-			continue;
-		const struct pmu_expr *x = c->expr;
-		uint64_t sum = 0;
-		for (unsigned t = 0; t < x->terms; t++) {
-			unsigned slot = c->slot[t], who = c->who, base = 0;
-			uint64_t n = 0;
-			if (p->others && p->merged[slot] && who & WHO_OWN && who & WHO_OTHER) {
-				base = TALLY_ANY;
-				who = (who | who >> 2) & 3;
-			}
-			for (; who; who &= who - 1)
-				n += p->tally[base + (unsigned)__builtin_ctz(who)][slot];
-			sum += n * x->term[t].num;
-		}
-		if (c->mode == MODE_CYCLES && c->from > from)	/* a handler wrote it in a later cycle than `from` */
-			sum = cycles_seen(p, c, c->from, to) * x->term[0].num;
-		if (x->term[0].den != 1) {
-			sum += c->remainder;
-			c->remainder = sum % x->term[0].den;
-			sum /= x->term[0].den;
-		}
-		pmu_add(p, i, sum);
-	}
-}
-
-static void clear_tallies(struct spmu *p)
-{
-	for (unsigned k = 0; k < PMU_TALLIES; k++)
-		memset(p->tally[k], 0, p->tallies * sizeof p->tally[k][0]);
-}
 
 /* ---- where counters overflow -------------------------------------------------------------------------------- */
 
@@ -434,7 +38,7 @@ static uint32_t first_retire_due(const struct spmu *p, const struct spmu_batch *
 			    (c->armed && b->base_cycle + r->retire < c->armed_from))
 				continue;
 			for (unsigned t = 0; t < x->terms; t++)
-				sum += tally_match(p, b, &p->tally_source[c->slot[t]], r) ? x->term[t].num : 0;
+				sum += pmu_tally_match(p, b, &p->tally_source[c->slot[t]], r) ? x->term[t].num : 0;
 			if (sum < left)
 				continue;
 			*due = i < first ? 1u << k : *due | 1u << k;
@@ -514,17 +118,11 @@ static uint64_t final_cycle(const struct spmu *p, const struct spmu_batch *b)
 }
 
 /* Counts up to the boundary (record, cycle) and makes it the next segment's beginning. */
-static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g, uint32_t record, uint64_t cycle)
+static void advance(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g, uint32_t record, uint64_t cycle)
 {
-	bool whole = !g->record0 && !g->cycle0 && record == b->count && cycle == PMU_NEVER;
 	g->record1 = record > g->record0 ? record : g->record0;
 	g->cycle1 = cycle > g->cycle0 ? cycle : g->cycle0;
-	clear_tallies(p);
-	if (whole)
-		tally_all(p, b, false);
-	else
-		tally_segment(p, b, g);
-	apply(p, g->cycle0, g->cycle1);
+	pmu_tally_segment(p, b, g);
 	uint64_t limit = final_cycle(p, b);
 	if (p->pending && limit > pmu_arrival(p))	/* cycles after it may find other registers, so they wait */
 		limit = pmu_arrival(p) + 1;
@@ -537,73 +135,13 @@ static void advance(struct spmu *p, const struct spmu_batch *b, struct bounds *g
 	g->cycle0 = g->cycle1;
 }
 
-/* Is this hardware thread the one that a PMI interrupts? */
-static bool of_thread(const struct spmu *p, unsigned to, unsigned thread)
-{
-	return (p->threads == 1 && !p->others) || thread == to;
-}
-
-/* May an interrupt be taken before this uop? */
-static bool interruptible(const struct spmu *p, const struct spmu_record *r)
-{
-	return r->is & SPMU_IS(INST_BEGIN) && (!p->host.pmi_line || r->did & SPMU_DID(LINE_HEAD));
-}
-
-/* First record at or after `from` that begins an instruction of thread `to` and retires after `cycle`; count if none.
- * *before: when the thread's last uop before it retired. */
-static uint32_t first_unretired(const struct spmu *p, const struct spmu_batch *b, uint32_t from, uint64_t cycle,
-	unsigned to, uint64_t *before)
-{
-	*before = p->last_retire[to];
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct spmu_record *r = &b->records[i];
-		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
-			continue;
-		uint64_t retire = b->base_cycle + r->retire;
-		if (!of_thread(p, to, pmu_thread(p, r->hw_thread)))
-			continue;
-		if (i >= from && interruptible(p, r) && retire > cycle)
-			return i;
-		if (retire > *before)
-			*before = retire;
-	}
-	return b->count;
-}
-
-/* First record at or after `from` that retires after `cycle`; count if none. */
-static uint32_t first_behind(const struct spmu_batch *b, uint32_t from, uint64_t cycle)
-{
-	for (uint32_t i = from; i < b->count; i++)
-		if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED) &&
-			b->base_cycle + b->records[i].retire > cycle)
-			return i;
-	return b->count;
-}
-
-/* Number of instructions of thread `to` in the history that retired after `cycle`; they are its last ones.  *at:
- * index of the first of them. */
-static size_t history_behind(const struct spmu *p, uint64_t cycle, unsigned to, size_t *at)
-{
-	size_t n = 0;
-	for (size_t i = p->histories; i-- > 0;) {
-		const bool its = of_thread(p, to, p->history[i].thread);
-		if (its && p->history[i].retire <= cycle)
-			break;
-		if (its) {
-			*at = i;
-			n++;
-		}
-	}
-	return n;
-}
-
 /* A place at which counters act.  set: the counters; record, next: as in struct pmu_moment; bts: a BTS interrupt, of
  * this thread. */
 struct due { uint64_t cycle; uint32_t set, record, next; unsigned thread; bool bts; };
 
 /* The next place in the rest of the batch at which counters act, up to cycle `last` and before record `end`,
  * where an interrupt is about to be taken.  .cycle PMU_NEVER: none.  Counts the ring's cycles up to that place. */
-static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, uint64_t last,
+static struct due next_due(struct spmu *p, const struct spmu_batch *b, const struct pmu_bounds *g, uint64_t last,
 	uint32_t end)
 {
 	struct due d = { .cycle = PMU_NEVER, .record = b->count };
@@ -645,7 +183,7 @@ static struct due next_due(struct spmu *p, const struct spmu_batch *b, const str
 		d.record = i;
 		d.next = i + 1;
 	} else {
-		d.next = first_behind(b, g->record0, d.cycle);
+		d.next = pmu_first_behind(b, g->record0, d.cycle);
 		if (d.next > end)
 			d.next = end;
 	}
@@ -665,7 +203,7 @@ static void change_begin(struct spmu *p, struct change *c, uint64_t now)
 	p->now = now;
 }
 
-static void change_end(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, const struct change *c)
+static void change_end(struct spmu *p, const struct spmu_batch *b, const struct pmu_bounds *g, const struct change *c)
 {
 	bool changed = false, fresh = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
@@ -686,7 +224,7 @@ static void change_end(struct spmu *p, const struct spmu_batch *b, const struct 
 	if (p->tagging && p->model->family->tag)
 		p->model->family->tag(p, b, p->tag);
 	uint64_t added[2] = { p->intervals[0] & ~c->had[0], p->intervals[1] & ~c->had[1] };
-	collect(p, b, added);
+	pmu_cover_collect(p, b, added);
 	if (p->pushout)
 		pmu_pushout_again(p, b, g->record0);
 	for (unsigned k = 0; k < p->ring.channels; k++)
@@ -696,7 +234,7 @@ static void change_end(struct spmu *p, const struct spmu_batch *b, const struct 
 }
 
 /* Handles the overflows at a place. */
-static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, const struct due *d)
+static void act(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g, const struct due *d)
 {
 	const struct pmu_moment at = { .batch = b, .cycle = d->cycle, .record = d->record, .next = d->next };
 	struct change c;
@@ -719,62 +257,8 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct bounds *g, co
 	change_end(p, b, g, &c);
 }
 
-/* Finds where the PMI to thread `to` is taken.  False: not in this batch. */
-static bool pmi_place_of(const struct spmu *p, const struct spmu_batch *b, const struct bounds *g, unsigned to,
-	struct spmu_pmi *pmi)
-{
-	uint64_t before;
-	const uint64_t arrival = p->arrival[to];
-	size_t at = 0;
-	uint32_t record = first_unretired(p, b, g->record0, arrival, to, &before);
-	pmi->hw_thread = !to ? p->host.hw_thread
-		: p->threads > 1 ? (uint8_t)(p->host.hw_thread ^ to)
-		: record < b->count ? b->records[record].hw_thread
-		: !p->host.hw_thread;
-	size_t behind = g->here ? 0 : history_behind(p, arrival, to, &at);
-	if (record == b->count && !behind && !b->is_last)
-		return false;
-	if (behind && record == b->count && !b->is_last)	/* the thread is ahead, and this batch is another's */
-		record = first_behind(b, g->record0, arrival);
-	*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle[to], .record = record,
-		.hw_thread = pmi->hw_thread };
-	if (behind) {
-		pmi->ip = p->history[at].ip;
-		pmi->behind = (uint32_t)behind;
-		pmi->cycle = p->history[at].before > arrival ? p->history[at].before : arrival;
-	} else {
-		pmi->cycle = before > arrival ? before : arrival;
-		pmi->ip = record < b->count ? b->records[record].ip : p->last_ip;
-		for (uint32_t i = b->count; record == b->count && i-- > 0;)
-			if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED)) {
-				pmi->ip = b->records[i].ip;
-				break;
-			}
-	}
-	return true;
-}
-
-/* Finds the next place at which a pending PMI is taken, and the thread (*to) that it interrupts.  False: none in this
- * batch. */
-static bool pmi_place(struct spmu *p, const struct spmu_batch *b, const struct bounds *g, struct spmu_pmi *pmi,
-	unsigned *to)
-{
-	bool found = false;
-	for (unsigned set = p->pmi_to; set; set &= set - 1) {
-		struct spmu_pmi one = { 0 };
-		unsigned thread = (unsigned)__builtin_ctz(set);
-		if (!pmi_place_of(p, b, g, thread, &one) ||
-			(found && (one.record > pmi->record || (one.record == pmi->record && !one.behind))))
-			continue;
-		*pmi = one;
-		*to = thread;
-		found = true;
-	}
-	return found;
-}
-
 /* Takes the PMI to thread `to`.  False: the stream ends here. */
-static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, struct spmu_pmi *pmi, unsigned to)
+static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g, struct spmu_pmi *pmi, unsigned to)
 {
 	bool end = pmi->record == b->count && b->is_last;
 	p->pmi_to &= (uint8_t)~(1u << to);
@@ -804,7 +288,7 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct bounds *g, s
 
 static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 {
-	struct bounds g = { 0 };
+	struct pmu_bounds g = { 0 };
 	struct spmu_pmi pmi = { 0 };
 	unsigned to = 0;
 	const uint64_t effects = p->effects, free = PMU_ACTS_FREE + PMU_ACTS_RECORD * (uint64_t)b->count;
@@ -813,12 +297,12 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 		p->steps += b->count + p->pieces;
 		if (p->late != PMU_NEVER) {
 			struct due d = { .cycle = p->late, .set = p->late_due, .record = b->count };
-			d.next = first_behind(b, g.record0, d.cycle);
+			d.next = pmu_first_behind(b, g.record0, d.cycle);
 			p->late = PMU_NEVER;
 			p->late_due = 0;
 			act(p, b, &g, &d);
 		}
-		bool due = p->pending && pmi_place(p, b, &g, &pmi, &to);
+		bool due = p->pending && pmu_pmi_place(p, b, &g, &pmi, &to);
 		struct due d = next_due(p, b, &g, due && pmi.record < b->count ? pmi.cycle : PMU_NEVER,
 			due && !pmi.behind ? pmi.record : b->count);
 		if (d.cycle != PMU_NEVER) {
@@ -830,53 +314,6 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 	}
 	if (g.record0 < b->count || g.cycle0 != PMU_NEVER)
 		advance(p, b, &g, b->count, PMU_NEVER);
-}
-
-/* Keeps the instructions that an overflow may interrupt which is found in a later batch. */
-static void remember(struct spmu *p, const struct spmu_batch *b)
-{
-	size_t n = 0;
-	uint64_t before[PMU_THREADS];
-	memcpy(before, p->last_retire, sizeof before);
-	while (n < p->histories && p->history[n].retire < b->watermark)
-		n++;
-	memmove(p->history, p->history + n, (p->histories - n) * sizeof *p->history);
-	p->histories -= n;
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct spmu_record *r = &b->records[i];
-		uint64_t retire = b->base_cycle + r->retire;
-		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)))
-			continue;
-		const unsigned thread = pmu_thread(p, r->hw_thread);
-		uint64_t previous = before[thread];
-		before[thread] = retire > previous ? retire : previous;
-		if (!interruptible(p, r) || retire < b->watermark)
-			continue;
-		if (p->histories == PMU_HISTORY) {
-			memmove(p->history, p->history + PMU_HISTORY / 2, PMU_HISTORY / 2 * sizeof *p->history);
-			p->histories = PMU_HISTORY / 2;
-		}
-		p->history[p->histories].ip = r->ip;
-		p->history[p->histories].before = previous;
-		p->history[p->histories].thread = (uint8_t)thread;
-		p->history[p->histories++].retire = retire;
-	}
-}
-
-static void note_last(struct spmu *p, const struct spmu_batch *b)
-{
-	unsigned seen = 0, all = p->others ? 1u << PMU_THREADS : 1;
-	for (uint32_t i = b->count; i-- > 0 && seen < all;) {
-		const struct spmu_record *r = &b->records[i];
-		unsigned thread = pmu_thread(p, r->hw_thread);
-		if (r->kind != SPMU_REC_UOP || !(r->did & SPMU_DID(RETIRED)) || seen >> thread & 1)
-			continue;
-		if (!seen)
-			p->last_ip = r->ip;
-		if (b->base_cycle + r->retire > p->last_retire[thread])
-			p->last_retire[thread] = b->base_cycle + r->retire;
-		seen |= 1u << thread;
-	}
 }
 
 /* Consumes a batch of more than SPMU_BATCH_MAX records in parts. */
@@ -944,7 +381,7 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 		stream_resumes(p);
 	p->ends = b->is_last ? last_clock(b) : PMU_NEVER;
 	if (!p->others && b->hw_threads & ~(UINT64_C(1) << (p->host.hw_thread & 63)))
-		cover_others(p);
+		pmu_cover_others(p);
 	if (p->tagging && p->model->family->tag)
 		p->model->family->tag(p, b, p->tag);
 	if (p->ds.rip_at | p->ds.waiting)
@@ -957,11 +394,9 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 		pmu_drop_masked(p);
 	if (p->live || rings || p->pending || p->late != PMU_NEVER || bts || pushout) {
 		if (!rings && !p->pending && p->late == PMU_NEVER && !bts && !pushout && !may_act(p, b)) {
-			clear_tallies(p);
-			tally_all(p, b, true);
-			apply(p, 0, PMU_NEVER);
+			pmu_tally_batch(p, b);
 		} else {
-			collect(p, b, p->intervals);
+			pmu_cover_collect(p, b, p->intervals);
 			consume_carefully(p, b);
 			segmented = true;
 		}
@@ -970,12 +405,8 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 		pmu_ds_segment(p, b, 0, b->count);
 	if (p->pushout && !segmented)
 		pmu_pushout_segment(p, b, b->count);
-	if (p->keep_history)
-		remember(p, b);
-	else
-		p->histories = 0;
-	note_last(p, b);
+	pmu_pmi_remember(p, b);
 	if (b->watermark > p->floor && b->watermark <= PMU_CYCLE_LAST)
 		p->floor = b->watermark;
-	cover_prune(p, p->floor);
+	pmu_cover_prune(p, p->floor);
 }

@@ -9,7 +9,9 @@
  *   families/regs_pushout.c  the pushout counters, which every family may have: pushout_meter.h measures, slot_tag.h
  *                selects the slots
  *   pmu_plan.c   the counters' set-up -> what to count and how
- *   pmu_count.c  batches: sums, overflow, PMI                 pmu_ring.c  per-cycle increments
+ *   pmu_count.c  batches: segments, overflow, PMIs            pmu_ring.c  per-cycle increments
+ *   pmu_tally.c  sums of a batch                              pmu_cover.c  what intervals of signals cover
+ *   pmu_pmi.c    where an overflow becomes an interrupt       (pmu_count.h: these three for pmu_count.c)
  *   pmu_distance.c  how many instructions the next PMI is away
  *   ds/ds.h      debug store, PEBS, BTS, LBR: ds.c, pebs.c, pebs_format.c, lbr_stack.c
  *
@@ -394,6 +396,8 @@ void pmu_save_seal(const struct spmu *p, void *block);
 /* Call it before registers change: counts everything known so far with the old registers. */
 void pmu_settle(struct spmu *p);
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
+
+/* pmu_pmi.c */
 /* Requests an interrupt for an overflow at `cycle`; merges with a pending one.  threads: set of PMI_. */
 void pmu_request(struct spmu *p, uint64_t cycle);
 void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads);

@@ -247,6 +247,16 @@ static uint64_t request_of(const struct memsys *m, enum access_kind kind)
 	}
 }
 
+/* How L3 has a line that is read. */
+static uint64_t l3_state(const struct memsys_shared *s, int32_t slot, const struct snoop *others)
+{
+	return !s->has_l3 ? 0
+		: slot < 0 ? SPMU_ATTR(L3_MISSED)
+		: others->modified || s->l3.state[slot] & LINE_DIRTY ? SPMU_ATTR(MODIFIED)
+		: others->held ? SPMU_ATTR(SHARED)
+		: SPMU_ATTR(EXCLUSIVE);
+}
+
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
@@ -302,7 +312,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		uncore_lookup_signal(m, kind, line,
 			slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
 	OFFCORE_AT(m, request_of(m, kind) | (slot < 0 && !others.held ? SPMU_ATTR(SUPPLIED_MEMORY)
-		: SPMU_ATTR(SUPPLIED_L3)), others, slot >= 0, cycle);
+		: SPMU_ATTR(SUPPLIED_L3)) | l3_state(s, slot, &others), others, slot >= 0, cycle);
 	if (others.asked && own)
 		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
 			others.asked);

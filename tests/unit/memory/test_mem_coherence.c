@@ -182,6 +182,31 @@ static void test_a_stores_source_is_where_its_line_is_and_asking_changes_nothing
 	assert_int_equal(memsys_store_source(f->m, X), miss | DID(STORE_L2_HIT));
 }
 
+/* How L3 had the line of the last request beyond L2. */
+static uint64_t found_in_l3(struct machine_fixture *f)
+{
+	emit_flush(f->e, false);
+	return f->attributes[SPMU_SIG_OFFCORE_REQUEST] & (SPMU_ATTR(SHARED) | SPMU_ATTR(EXCLUSIVE) |
+		SPMU_ATTR(MODIFIED) | SPMU_ATTR(L3_MISSED));
+}
+
+static void test_a_request_says_how_l3_has_the_line(void **state)
+{
+	struct machine_fixture *f = *state;
+	load(f->m, X, 1000);
+	assert_int_equal(found_in_l3(f), SPMU_ATTR(L3_MISSED));
+	load(second, X, 2000);
+	assert_int_equal(found_in_l3(f), SPMU_ATTR(SHARED));
+	store(second, X, 3000);		/* asks for ownership alone */
+	assert_int_equal(found_in_l3(f), 0);
+	load(f->m, X, 4000);
+	assert_int_equal(found_in_l3(f), SPMU_ATTR(MODIFIED));
+	for (unsigned i = 0; i < 5; i++)	/* the fifth evicts the first from L2 */
+		load(f->m, LINE_AT(2, 4 * i), 5000 + 1000 * i);
+	load(f->m, LINE_AT(2, 0), 20000);
+	assert_int_equal(found_in_l3(f), SPMU_ATTR(EXCLUSIVE));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -196,6 +221,7 @@ int main(void)
 		TEST(test_a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first),
 		TEST(test_a_line_of_three_readers_is_taken_from_both_others),
 		TEST(test_a_core_that_is_gone_holds_nothing),
+		TEST(test_a_request_says_how_l3_has_the_line),
 		TEST(test_a_stores_source_is_where_its_line_is_and_asking_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,12 @@ static void mixture(void)
 		stream_signal(&s, SPMU_SIG_L2_DEMAND_RD_HIT, 220 + k, 220 + k, 1 + k);
 		s.r[s.n - 1].is = states[k];
 	}
+	for (unsigned k = 0; k < 8; k++) {	/* of L3: reads by data and for ownership, a prefetch */
+		stream_signal(&s, SPMU_SIG_OFFCORE_REQUEST, 240 + k, 240 + k, 1);
+		s.r[s.n - 1].is = (k == 7 ? SPMU_ATTR(REQUEST_PF_L2) : k & 1 ? SPMU_ATTR(REQUEST_RFO)
+			: SPMU_ATTR(REQUEST_DATA_RD)) | (k < 3 ? states[k] : k < 6 ? SPMU_ATTR(L3_MISSED)
+			: k == 7 ? SPMU_ATTR(MODIFIED) : 0);
+	}
 	stream_cycles(&s, 0, 3, 0, 300);
 }
 
@@ -108,7 +114,7 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "store_port_replay.SPLIT_ST", 1 },
 	{ "MOB_load_replay.PARTIAL_DATA:UNALGN_ADDR", 1 },
 	{ "ITLB_reference.MISS", 3 }, { "page_walk_type.ITMISS", 1 }, { "page_walk_type.DTMISS", 3 },
-	{ "BSQ_cache_reference.RD_2ndL_MISS", 4 }, { "cache-references", 13 },
+	{ "BSQ_cache_reference.RD_2ndL_MISS", 4 }, { "cache-references", 16 },
 	{ "BSQ_cache_reference.RD_2ndL_HITS", 1 }, { "BSQ_cache_reference.RD_2ndL_HITE", 2 },
 	{ "BSQ_cache_reference.RD_2ndL_HITM", 3 },
 	{ "TC_deliver_mode.DI", 270 }, { "TC_deliver_mode.BI", 30 }, { "TC_deliver_mode.DD", 0 },
@@ -118,7 +124,9 @@ static const struct { const char *event; uint64_t count; } counts[] = {
 	{ "WC_Buffer.WCB_EVICTS:WCB_FULL_EVICT", 7 },
 	{ "64bit_MMX_uop.ALL", 1 }, { "128bit_MMX_uop.ALL", 1 },
 	{ "x87_SIMD_moves_uop.ALLP0", 1 }, { "x87_SIMD_moves_uop.ALLP2", 1 },
-	 { "cache-misses", 4 },
+	{ "cache-misses", 7 },
+	{ "BSQ_cache_reference.RD_3rdL_HITS", 1 }, { "BSQ_cache_reference.RD_3rdL_HITE", 1 },
+	{ "BSQ_cache_reference.RD_3rdL_HITM", 1 }, { "BSQ_cache_reference.RD_3rdL_MISS", 3 },
 	{ "tc_ms_xfer.CISC", 4 }, { "resource_stall.SBFULL", 7 },
 	{ "uop_queue_writes.FROM_TC_DELIVER", 2 }, { "uop_queue_writes.FROM_TC_BUILD", 2 },
 	{ "uop_queue_writes.FROM_ROM", 1 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * One instruction while its uops are made: shared by build.c (what it computes) and build_memory.c (loads, stores).
+ * One instruction while its uops are made: what build.c has from its neighbours build_*.c.
  */
 #ifndef ISA_BUILD_H
 #define ISA_BUILD_H
@@ -9,6 +9,7 @@ enum { TEMPS = 8, PIECES_MAX = 32, INSN_UOPS_MAX = 250 };	/* insn.uops is a byte
 #define IS_MAIN_ONLY (SPMU_IS(MULTIPLY) | SPMU_IS(DIVIDE) | SPMU_IS(INT_DIVIDE) | SPMU_IS(FP_FMA) | SPMU_IS(PAUSE) | \
                       SPMU_IS(SERIALIZING) | SPMU_IS(VECTOR_ADD) | SPMU_IS(VECTOR_CROSS) | SPMU_IS(LOAD_FENCE) | \
                       SPMU_IS(TSX_BEGIN))
+#define IS_BRANCH    (SPMU_IS(BRANCH) | SPMU_IS(COND) | SPMU_IS(CALL) | SPMU_IS(RET) | SPMU_IS(INDIRECT) | SPMU_IS(FAR))
 #define IS_MEM_ALSO  (SPMU_IS(NON_TEMPORAL) | SPMU_IS(STRING_REP) | SPMU_IS(LOCK))
 
 struct build {
@@ -52,4 +53,54 @@ void build_loads(struct build *c);
 void build_stores(struct build *c);
 void build_left_over(struct build *c);
 uint16_t build_divided_slot(const struct build *c);
+
+/* The uops of the instruction's row. */
+static inline const struct spec *build_specs(const struct build *c)
+{
+	return &c->isa->specs[c->row->first];
+}
+
+/* build_compute.c */
+/* Appends a uop of a row.  slot: it begins an issue slot, unless the row joins it to the one before. */
+struct uop *build_emit_spec(struct build *c, const struct spec *s, bool slot);
+/* Appends the row's uops from `from` on, with their operands.  store: a store of the result follows. */
+void build_compute(struct build *c, unsigned from, bool store);
+/* The uop writes the flags that the instruction writes; its i-th register (nothing, if it has fewer). */
+void build_write_flags(struct build *c, struct uop *u);
+void build_write_register(struct build *c, struct uop *u, unsigned i);
+
+/* build_shapes.c: all uops of an instruction */
+void build_generic(struct build *c, bool locked);
+void build_leave(struct build *c);
+void build_prefetch(struct build *c);
+/* size: bytes of an element */
+void build_string(struct build *c, bool rep, unsigned size);
+/* FXCH and XCHG exchange the names of two registers: three renames in two slots, or (FXCH) two uops on ports. */
+void build_names(struct build *c);
+/* Call it behind build_generic: one of the uops flushes the line. */
+void build_flush(struct build *c, const ZydisDecodedInstruction *zi);
+
+/* build_idioms.c */
+/* Chooses another row where two equal operands make the instruction a rotate or an idiom. */
+void build_equal_operands(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op);
+/* Appends the uop of an instruction that rename can do.  False: it cannot, and there is no uop. */
+bool build_renamed(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op);
+/* XOR or SUB of a whole register with itself. */
+bool build_zeroes(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op);
+
+/* build_fusion.c */
+/* Adds the uop that merges CF and the other flags, ahead of an instruction that reads both when two instructions wrote
+ * them (Optimization Manual, "Partial Flag Register Stalls": since Sandy Bridge this costs a uop, not a stall).  Left
+ * out: writers before the block's beginning. */
+void build_merge_flags(struct build *c);
+/* Gives the uop behind a load or a store address a slot of its own, where the core does not micro-fuse them. */
+void build_split_slots(struct build *c, const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op);
+
+/* build_marks.c */
+/* Sets c->is_all, is_mem and is_main.  Returns the instruction's `is` with the bits of branches, which those lack. */
+uint64_t build_set_is(struct build *c, const ZydisDecodedInstruction *zi, bool locked);
+/* Sets domains, slow ports and `load` of the instruction's uops.  operands: number of visible ones. */
+void build_set_marks(struct build *c, const ZydisDecodedOperand *op, unsigned operands);
+/* Does the uop load or store a vector, MMX or x87 register, or copy one? */
+bool build_moves_vector(const struct build *c, const struct uop *u);
 #endif

@@ -208,7 +208,7 @@ void isa_destroy(struct isa *isa);
  * (core_isa_options).  Without isa_configure all features are on, and there are no exceptions. */
 struct isa_options {
 	bool micro_fusion, macro_fusion, unlaminate, moves, vector_moves, zero_idioms;
-	/* exceptions to micro-fusion; see keeps_apart in build.c */
+	/* exceptions to micro-fusion; see keeps_apart in build_fusion.c */
 	bool apart_partial_flags, apart_immediate, apart_widening, apart_pshufb;
 	bool blend_first;	/* VBLENDV and VPBLENDVB begin an issue group */
 	bool moves_limited;	/* rename may fail to eliminate a move: its uop has ports */

@@ -5,7 +5,9 @@
  * table.c    data/uops/<uarch>.tsv -> rows; which row serves (class, width, form)
  * forms.c    names of instruction forms; rows of one form, which take precedence over those of its class
  * operands.c Zydis operands -> registers read and written, memory operands
- * build.c    row + operands + memory slots -> uops; build_memory.c: loads, stores, slots
+ * build.c    row + operands + memory slots -> uops.  build_shapes.c: the order of an instruction's uops;
+ *            build_compute.c: computing; build_memory.c: loads, stores, slots; build_idioms.c: what rename does;
+ *            build_fusion.c: micro-fusion; build_marks.c: what else the core must know of a uop
  * decode.c   a block: checks the description, decodes, macro-fuses, packs
  */
 #ifndef ISA_INTERNAL_H

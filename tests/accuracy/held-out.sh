@@ -48,7 +48,7 @@ for size in small large; do
 		awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { print $3; k++ }' >symbols.$size
 	[ -s symbols.$size ] || nm -D "$(gcc -print-file-name=libstdc++.so.6)" 2>/dev/null |
 		awk -v n="$rows" '$3 ~ /^_Z/ && k < n / 4 { sub(/@.*/, "", $3); print $3; k++ }' >symbols.$size
-	source=$([ $size = small ] && echo /dev/null || echo "$TOP/src/isa/build.c")
+	source=$([ $size = small ] && echo /dev/null || echo "$TOP/src/pmu/pmu_table.c")
 	quiet gcc -std=gnu17 -I"$TOP/include" -I"$TOP/src" -D_GNU_SOURCE -O2 -S -x c -o code.$size.s "$source"
 	quiet "$clang" -std=gnu17 -I"$TOP/include" -I"$TOP/src" -D_GNU_SOURCE -E -P -x c -o unit.$size.c "$source"
 	quiet as -o code.$size.o code.$size.s

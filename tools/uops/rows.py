@@ -70,7 +70,7 @@ def port_bound(port_lists, width, slots, busy=0):
 
 
 def path(uops):
-    """Cycles from sources to the first result, along the data flow as in build.c."""
+    """Cycles from sources to the first result, along the data flow as in build_compute.c."""
     temps, result, last = [], 0, None
     for u in uops:
         if u.side:

@@ -15,7 +15,7 @@
  * partial.flags_stall, for both: an instruction waits in allocation if it reads flags that the last instruction
  * to write some did not write (INC, then JBE or ADC), or may have left as they were (shifts by CL, whose count
  * is not known), until that instruction has retired (same manual, "Partial Flag Register Stalls"; it gives no
- * separate cost for Core).  Since Sandy Bridge a uop merges them: partial.flags_ports, isa/build.c.
+ * separate cost for Core).  Since Sandy Bridge a uop merges them: partial.flags_ports, isa/build_fusion.c.
  * Leaves out, of partial.stall: writes of 16 bits before reads of more, low bytes of RSP to R15, low and high
  * byte as registers of their own; of partial.flags_stall: flags left by shifts by a constant other than 1.
  *

@@ -265,11 +265,12 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *
 	p->pending = p->pmi_to != 0;
 	/* nobody to take it: lost */
 	if (!p->host.pmi || (p->model->family->lvt && *pmu_lvt(p, to) & PMU_LVT_MASKED)) {
-		if (p->threads == 1)
-			p->lost_in = p->batches;
+		p->lost_to = (uint8_t)((p->lost_in == p->batches ? p->lost_to : 0) | 1u << to);
+		p->lost_in = p->batches;
 		return true;
 	}
 	p->effects++;
+	p->lost_to = 0;		/* the handler may unmask the other thread's interrupt */
 	g->here = !pmi->behind;
 	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
 	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
@@ -292,8 +293,12 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 	struct spmu_pmi pmi = { 0 };
 	unsigned to = 0;
 	const uint64_t effects = p->effects, free = PMU_ACTS_FREE + PMU_ACTS_RECORD * (uint64_t)b->count;
+	bool merge;	/* too many overflows */
 	pmu_ring_feed(p, b, false, 0);
-	for (unsigned n = 0; n < PMU_ACTS_LAST && n < free + PMU_ACTS_EFFECT * (p->effects - effects); n++) {
+	for (unsigned n = 0;; n++) {
+		merge = n >= PMU_ACTS_LAST || n >= free + PMU_ACTS_EFFECT * (p->effects - effects);
+		if (merge)
+			break;
 		p->steps += b->count + p->pieces;
 		if (p->late != PMU_NEVER) {
 			struct due d = { .cycle = p->late, .set = p->late_due, .record = b->count };
@@ -314,6 +319,8 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 	}
 	if (g.record0 < b->count || g.cycle0 != PMU_NEVER)
 		advance(p, b, &g, b->count, PMU_NEVER);
+	if (merge)	/* the batch ends here for the interrupts, and not for the counts */
+		pmu_ring_settle(p, final_cycle(p, b));
 }
 
 /* Consumes a batch of more than SPMU_BATCH_MAX records in parts. */

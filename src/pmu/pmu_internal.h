@@ -343,6 +343,7 @@ struct spmu {
 	uint8_t pmi_to;			/* with pending: set of PMI_; each of them takes the PMI separately */
 	uint64_t batches;		/* number of the current batch */
 	uint64_t lost_in;		/* the batch in which a PMI last found nobody to take it */
+	uint8_t lost_to;		/* the threads of which this was so, with no handler since: a set of PMI_ */
 	uint64_t effects;		/* PMIs taken, PEBS records written, so far */
 	uint64_t steps;			/* work done so far, in records and stretches of cycles looked at; for tests */
 	uint32_t wrapped;		/* counters with `acts` that wrapped and have not been handled yet */

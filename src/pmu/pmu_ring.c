@@ -326,11 +326,12 @@ static uint64_t parts_reach(const struct pmu_counter *c, const struct stretch *a
 }
 
 /* The counter's overflow has no effect now.  It is an overflow on every increment that requests an interrupt and
- * nothing else, and the interrupt is under way, or would be lost as the last one was. */
+ * nothing else, and of each thread that it interrupts, the interrupt is under way, or would be lost as the last one
+ * was. */
 bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c)
 {
-	return c->pmi_only && c->every && c->armed &&
-		(p->lost_in == p->batches || (p->pending && !(c->pmi_only & ~p->pmi_to)));
+	const unsigned lost = p->lost_in == p->batches ? p->lost_to : 0, coming = p->pending ? p->pmi_to : 0;
+	return c->pmi_only && c->every && c->armed && !(c->pmi_only & ~(lost | coming));
 }
 
 static struct stretch stretch_of(struct pmu_counter *c, const int64_t *now, bool *edges)

@@ -66,6 +66,30 @@ static void test_an_overflow_on_every_clock_costs_no_time_while_nobody_takes_it(
 	spmu_model_free(model);
 }
 
+/* Overflows that merge lose no count: of a thread that shares its PMU, and of a counter that starts another. */
+static void test_overflows_on_every_clock_lose_no_count(void **state)
+{
+	(void)state;
+	struct spmu_model *model = fixture_model("netburst");
+	for (unsigned way = 0; way < 16; way++) {
+		struct machine m = { .unmask = true };
+		const struct spmu_host host = { .context = &m, .pmi = on_pmi, .siblings = way & 1 ? 2 : 1,
+			.pmi_latency = way & 8 ? 50 : 0 };
+		struct spmu *p = netburst_pmu(model, &host);
+		if (way & 2)
+			spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x10400);
+		if (way & 4)
+			spmu_wrmsr(p, NB_CCCR(14), SPMU_CCCR_CASCADE | SPMU_CCCR_ACTIVE(3));
+		nb_program(p, 12, "instr_retired.NBOGUSNTAG", T0, SPMU_CCCR_FORCE_OVF | SPMU_CCCR_OVF_PMI_T0 |
+			SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15));
+		batch_of(p, 0, 100000, true);
+		if (fixture_read(p, NB_COUNTER(12)) != 100000)
+			fail_msg("way %u: %llu", way, (unsigned long long)fixture_read(p, NB_COUNTER(12)));
+		spmu_destroy(p);
+	}
+	spmu_model_free(model);
+}
+
 static void test_no_register_image_makes_a_batch_slow(void **state)
 {
 	(void)state;
@@ -200,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_overflow_on_every_clock_costs_no_time_while_nobody_takes_it),
+		cmocka_unit_test(test_overflows_on_every_clock_lose_no_count),
 		cmocka_unit_test(test_no_register_image_makes_a_batch_slow),
 		cmocka_unit_test(test_parts_of_a_clock_are_counted_in_one_step),
 		cmocka_unit_test(test_parts_of_a_clock_cost_no_time_in_a_long_batch),

@@ -142,6 +142,8 @@ enum spmu_event_flags {
 	/* No counter counts it: it is a field of MSR_PERF_METRICS, the one of bits 8n+7:8n where `umask` is 80H + n,
 	 * times fixed counter 3 (`fixed`) over 255, both since they were last written with 0. */
 	SPMU_EVENT_METRIC = 128,
+	/* Counts 0 unless last branch records are on (IA32_DEBUGCTL.LBR, IA32_LBR_CTL.LBREn). */
+	SPMU_EVENT_LBR = 256,
 };
 struct spmu_event {		/* one row of the table; its strings belong to the model */
 	const char *name;	/* "MEM_LOAD_RETIRED.L1_MISS" */

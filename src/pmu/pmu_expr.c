@@ -19,7 +19,8 @@
  *                   `retire`; none for a uop that has no such cycle).
  * uop(...)@a:b      in every cycle from stage a to stage b, each such uop that reached both: an occupancy.
  * tag(...)          at least one of these tags; with !, none of them.  The family's registers decide which uops have
- *                   which tags (regs_netburst.c).
+ *                   which tags (netburst_tags.c; architectural: tag(0) a load above the latency threshold, tag(1) a
+ *                   front-end event that MSR_PEBS_FRONTEND selects, tag(2) a branch that changes the LBR stack).
  * NAME              a STATIC or DYNAMIC of signals.def.  At most one (A|B) group and one port() in a predicate.
  * sig(NAME)         a SIGNAL of signals.def.  POINT: its count.  INTERVAL: cycles in which at least one is true.
  *                   OCCUPANCY: its count, in every cycle.

@@ -357,6 +357,8 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 		const struct pmu_term *t = &row->expr.term[i];
 		row->weighted |= t->conds && t->num != 1;
 		e->needs_tags |= !t->conds && m->source[t->source].tagged;
+		if (m->family == &pmu_arch && !t->conds && m->source[t->source].tagged & TAG_LBR)
+			e->flags |= SPMU_EVENT_LBR;
 		for (unsigned c = 0; c < t->conds; c++)
 			for (unsigned a = 0; a < t->cond[c].sources; a++)
 				e->needs_tags |= m->source[t->cond[c].source[a]].tagged != 0;

@@ -135,6 +135,8 @@ event('BR_MISP_RETIRED.INDIRECT', 'uop(INDIRECT & MISPREDICTED)',
       'Indirect near branches retired that were mispredicted, returns left out.')
 event('BR_MISP_RETIRED.INDIRECT_CALL', 'uop(INDIRECT & CALL & MISPREDICTED)',
       'Indirect near calls retired that were mispredicted.')
+event('ROB_MISC_EVENTS.LBR_INSERTS MISC_RETIRED.LBR_INSERTS', 'uop(BRANCH & TAKEN & tag(2))',
+      'Times the LBR stack took an entry or, in call-stack mode, gave one up; 0 while last branch records are off.')
 event('BR_INST_DECODED', 'uop(BRANCH & !FROM_LSD)@fetch', 'Branch instructions that left the decoders.')
 event('BR_INST_EXEC.ANY BR_INST_EXEC.ALL_BRANCHES', 'uop(BRANCH & !FAR)@dispatch',
       'Near branches that went to an execution port.')
@@ -867,5 +869,3 @@ refuse('INST_DECODED.* UOPS_DECODED_DEC0 UOPS_DECODED.DEC0 TWO_UOP_INSTS_DECODED
 refuse('UOPS_DECODED.ESP_*', 'What the stack engine does at decode.', 'additions of the stack engine raise no signal')
 refuse('DSB_FILL.*', 'Fills of the uop cache that were given up.', 'fills of the uop cache raise no signal')
 refuse('INT_MISC.UOP_DROPPING', 'Slots lost to uops that were dropped.', 'the model drops no uop behind the front end')
-refuse('ROB_MISC_EVENTS.LBR_INSERTS MISC_RETIRED.LBR_INSERTS', 'Branch records made.',
-       'when the LBR stack takes an entry is not counted')

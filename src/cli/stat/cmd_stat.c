@@ -416,6 +416,12 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	if (res->unknown)
 		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n",
 			100 * (double)res->unknown / all);
+	for (size_t i = 0; i < s->events.count; i++)
+		if (s->events.event[i].event && s->events.event[i].event->flags & SPMU_EVENT_LBR) {
+			fprintf(out, " Last branch records are on, because %s counts them; perf stat leaves them off, "
+				"and counts 0\n", s->events.event[i].event->name);
+			break;
+		}
 	fputc('\n', out);
 }
 

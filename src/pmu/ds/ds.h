@@ -117,7 +117,8 @@ void pmu_pebs_status_set(struct spmu *p, uint64_t bits);
 /* The expression that general-purpose counter i counts.  NULL, nothing: its event has no row; or it counts
  * loads above a latency, or precise stores, and PEBS does not watch them. */
 const struct pmu_expr *pmu_pebs_expr(const struct spmu *p, unsigned i);
-/* pmu_family.tag of the architectural family. */
+/* pmu_family.tag of the architectural family: tag(0), tag(1) and tag(2) of event tables. */
+enum { TAG_LATENCY = 1, TAG_FRONTEND = 2, TAG_LBR = 4 };
 void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
 
 /* Any family.  Writes counter i's record of the uop at->record (of the uop at->next, if no uop caused it) into
@@ -181,6 +182,8 @@ size_t pmu_pebs_bytes(struct spmu *p, unsigned i, const struct pmu_moment *at, u
 	size_t *rip);
 
 bool pmu_lbr_valid(const struct spmu *p);	/* WRMSRs can write the stack's state */
+/* Adds TAG_LBR to the branches that change the stack as it is set up now. */
+void pmu_lbr_tag(const struct spmu *p, const struct spmu_batch *b, uint16_t *tag);
 void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record);
 int  pmu_lbr_wrmsr(struct spmu *p, uint32_t msr, uint64_t value);
 int  pmu_lbr_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value);

@@ -24,6 +24,10 @@
  * entry has 0.  GUESS: WRMSR to FROM and TO faults unless the value is a sign-extended 48-bit address (Nehalem:
  * bits 62:47 equal, Haswell: 60:47, Skylake and architectural: 63:47); writing 1 << 47 to 680H settles it.
  * From Linux, arch/x86/events/intel/lbr.c: it does on Haswell without TSX.
+ * The event LBR_INSERTS counts the branches that change the stack: those that it takes and, in call-stack mode, the
+ * returns that remove an entry (Intel's perfmon lists, MISC_RETIRED.LBR_INSERTS of Sapphire Rapids).  While the stack
+ * is off or frozen it counts 0.  GUESS: a return counts even if the stack is empty; one return in call-stack mode after
+ * the depth register was written settles it.
  * GUESS: a return in call-stack mode clears the entry that it removes; reading the stack after f() settles it.
  * GUESS: the architectural depth is 8, 16 or 32 (CPUID.1CH:EAX[7:0] 0BH) on Golden Cove.
  * GUESS: DEBUGCTL.LBR exists beside IA32_LBR_CTL.LBREn and has no effect.
@@ -154,6 +158,24 @@ static void pop(struct spmu *p)
 	l->from[at] = l->to[at] = l->info[at] = 0;
 }
 
+/* Does this taken branch change the stack, which is on?  In call-stack mode, a return takes an entry out. */
+static bool changes(const struct spmu *p, const struct spmu_batch *b, uint32_t record, enum kind kind)
+{
+	const struct spmu_record *r = &b->records[record];
+	if (p->model->family == &pmu_arch && p->model->version >= 4 && p->arch.status & STATUS_LBR_FRZ)
+		return false;
+	/* a call of the next instruction, by which code learns its own address, has no return */
+	return passes(p, kind, level_behind(b, record)) &&
+		!(call_stack(p) && kind == REL_CALL && r->addr == SPMU_BRANCH_IP(r) + CALL_BYTES);
+}
+
+void pmu_lbr_tag(const struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
+{
+	for (uint32_t i = 0; p->ds.lbr_on && i < b->count; i++)
+		if (pmu_ds_taken(p, &b->records[i]) && changes(p, b, i, kind_of(&b->records[i])))
+			tag[i] |= TAG_LBR;
+}
+
 void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 {
 	struct pmu_lbr_state *l = &p->ds.lbr;
@@ -161,17 +183,12 @@ void pmu_lbr_branch(struct spmu *p, const struct spmu_batch *b, uint32_t record)
 	enum kind kind = kind_of(r);
 	bool mispredicted = r->did & SPMU_DID(MISPREDICTED);
 	uint64_t from = SPMU_BRANCH_IP(r), to = r->addr, info = 0, cycle = b->base_cycle + r->retire;
-	if (p->model->family == &pmu_arch && p->model->version >= 4 && p->arch.status & STATUS_LBR_FRZ)
-		return;
-	if (!passes(p, kind, level_behind(b, record)))
+	if (!changes(p, b, record, kind))
 		return;
 	if (call_stack(p) && kind == NEAR_RET) {
 		pop(p);
 		return;
 	}
-	if (call_stack(p) && kind == REL_CALL && to == from + CALL_BYTES)
-		/* a call of the next instruction, by which code learns its own address, has no return */
-		return;
 	if (shape(p)->info) {
 		uint64_t cycles = l->timed && cycle > l->last ? cycle - l->last : 0;
 		info = (cycles > 0xffff ? 0xffff : cycles) | (mispredicted ? FLAG_MISPREDICTED : 0);

@@ -41,7 +41,6 @@
 #define CAP_PEBS_OUTPUT_PT (UINT64_C(1) << 16)
 #define ENABLE_PRECISE_STORE (UINT64_C(1) << 63)
 #define ENABLE_PMI_EACH (UINT64_C(1) << 60)
-enum { TAG_LATENCY = 1, TAG_FRONTEND = 2 };	/* tag(0) and tag(1) of event tables */
 enum { LATENCY_MIN = 3 };
 /* MSR_PEBS_FRONTEND[7:0] */
 enum {
@@ -269,6 +268,7 @@ void pmu_pebs_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 	if ((p->ds.frontend & 0xff) == FRONTEND_LATENCY ||
 		((p->ds.frontend & 0xff) == FRONTEND_DSB_MISS && pmu_pebs_format(p) >= 4))
 		tag_bubbles(p, b, tag);
+	pmu_lbr_tag(p, b, tag);
 }
 
 /* ---- overflow ----------------------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * IA32_PERF_GLOBAL_CTRL (P6: PerfEvtSel0's enable bit; P5: CESR) keeps it still.
  */
 #include "session/driver/driver.h"
+#include "session/driver/branch_stack.h"
 #include "session/events/counter_plan.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -182,6 +183,22 @@ static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, str
 	return 0;
 }
 
+/* Last branch records, which some events count: any branch in user mode.  Linux leaves them off unless samples hold
+ * branch stacks, and these events then count 0. */
+static int lbr_events_setup(const struct spmu_model *m, const struct driver_event *e, size_t n, unsigned pmu,
+	struct driver_writes *out, struct err *err)
+{
+	struct lbr *l = NULL;
+	size_t i = 0;
+	while (i < n && !(e[i].pmu == pmu && e[i].event && e[i].event->flags & SPMU_EVENT_LBR))
+		i++;
+	int rc = i < n ? lbr_create(&l, m, spmu_model_core(m), 0, err) : 0;
+	if (!rc && l)
+		rc = lbr_setup(l, out, err);
+	lbr_destroy(l);
+	return rc;
+}
+
 /* Adaptive_Record: IA32_PERFEVTSELx[34], and a bit of each fixed counter.  SDM vol. 3B, "Adaptive PEBS". */
 #define EVTSEL_ADAPTIVE (UINT64_C(1) << 34)
 static bool adaptive(const struct spmu_model *m, const struct driver_event *e)
@@ -264,6 +281,8 @@ static int arch_setup(const struct spmu_model *m, const struct driver_event *e, 
 			data ? "groups that records hold besides the basic one" : "records hold the basic group");
 	if (!rc)
 		rc = extra_setup(e, n, pmu, out, err);
+	if (!rc)
+		rc = lbr_events_setup(m, e, n, pmu, out, err);
 	if (!rc && global & GLOBAL_METRICS)
 		rc = driver_write(out, err, NAME(fixed_names, 3), MSR_IA32_FIXED_CTR0 + 3, 0, "slots count from 0");
 	if (!rc && global & GLOBAL_METRICS)	/* in this order: Linux, core.c, icl_set_topdown_event_period */

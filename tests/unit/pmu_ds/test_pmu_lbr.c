@@ -152,6 +152,8 @@ static unsigned found(const struct spmu *p, uint32_t from, unsigned depth)
 	return set;
 }
 
+#define INSERTS (0x20cc | USR_EN | SPMU_EVTSEL_OS)	/* ROB_MISC_EVENTS.LBR_INSERTS, MISC_RETIRED.LBR_INSERTS */
+
 static void test_lbr_select_keeps_out_what_it_names(void **state)
 {
 	(void)state;
@@ -170,9 +172,12 @@ static void test_lbr_select_keeps_out_what_it_names(void **state)
 			struct stream s = { 0 };
 			put_msr(p, MSR_LBR_SELECT, rows[i].select);
 			put_msr(p, MSR_IA32_DEBUGCTL, 1);
+			put_msr(p, MSR_IA32_PERFEVTSEL0, INSERTS);
 			kinds(&s);
 			stream_send_all(&s, p);
 			unsigned set = rows[i].set;
+			if (k > 3)	/* Nehalem lacks the event */
+				assert_int_equal(fixture_read(p, MSR_IA32_PMC0), __builtin_popcount(set));
 			if (k == 3 && rows[i].select == 1 << 6)		/* Nehalem */
 				set &= ~(1u << IND_CALL | 1u << NEAR_RET);
 			if (k == 3 && rows[i].select == 1 << 7)
@@ -201,8 +206,10 @@ static void test_lbr_ctl_lets_in_what_it_names(void **state)
 		struct spmu *p = create(m, NULL);
 		struct stream s = { 0 };
 		put_msr(p, MSR_IA32_LBR_CTL, rows[i].control);
+		put_msr(p, MSR_IA32_PERFEVTSEL0, INSERTS);
 		kinds(&s);
 		stream_send_all(&s, p);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), __builtin_popcount(rows[i].set));
 		if (found(p, MSR_IA32_LBR_0_FROM_IP, 32) != rows[i].set)
 			fail_msg("IA32_LBR_CTL %llx: %x", (unsigned long long)rows[i].control,
 				found(p, MSR_IA32_LBR_0_FROM_IP, 32));
@@ -330,6 +337,7 @@ static void test_in_call_stack_mode_a_return_takes_its_call_away(void **state)
 			put_msr(p, MSR_LBR_SELECT, 0x3c4);
 			put_msr(p, MSR_IA32_DEBUGCTL, 1);
 		}
+		put_msr(p, MSR_IA32_PERFEVTSEL0, INSERTS);
 		stream_branch(&s, 0x1000, 0x2000, SPMU_IS(CALL), 0, 10);
 		stream_branch(&s, 0x2001, 0x3000, SPMU_IS(CALL), 0, 11);
 		stream_branch(&s, 0x3000, 0x3005, SPMU_IS(CALL), 0, 11);	/* calls the next address */
@@ -343,6 +351,7 @@ static void test_in_call_stack_mode_a_return_takes_its_call_away(void **state)
 		assert_int_equal(fixture_read(p, from + tos), 0x2010);
 		assert_int_equal(fixture_read(p, from + below), 0x1000);
 		assert_int_equal(fixture_read(p, from + (arch ? 2 : 0)), 0);
+		assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 4);	/* three calls, and the return */
 		stream_free(&s);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -496,6 +505,7 @@ static void test_freezing_stops_the_stack_at_the_overflow(void **state)
 		g->host.pmi_latency = 9;
 		struct spmu *p = interrupted(g, m, 1 | 1 << 11);
 		struct stream s = { 0 };
+		put_msr(p, MSR_IA32_PERFEVTSEL0 + 1, INSERTS);
 		for (unsigned i = 0; i < 20; i++)
 			stream_branch(&s, 0x1000 + 16 * i, 0x1010 + 16 * i, 0, 0, 10 + 2 * i);
 		stream_send_all(&s, p);
@@ -516,6 +526,8 @@ static void test_freezing_stops_the_stack_at_the_overflow(void **state)
 		stream_send_all(&s, p);
 		look(g, p, &g->pmi);
 		assert_int_equal(seen.newest_from, 0x3020);
+		if (k)
+			assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 1), 7 + 3);
 		stream_free(&s);
 		spmu_destroy(p);
 		spmu_model_free(m);
@@ -537,11 +549,13 @@ static void test_switched_in_a_handler_it_holds_from_there(void **state)
 	struct spmu_model *m = fixture_model("skylake");
 	struct spmu *p = interrupted(g, m, 1);
 	struct stream s = { 0 };
+	put_msr(p, MSR_IA32_PERFEVTSEL0 + 1, INSERTS);
 	for (unsigned i = 0; i < 20; i++)
 		stream_branch(&s, 0x1000 + 16 * i, 0x1010 + 16 * i, 0, 0, 10 + 2 * i);
 	g->on_pmi = off;
 	stream_send_all(&s, p);
 	assert_int_equal(g->pmis, 1);
+	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 1), 7);
 	assert_int_equal(fixture_read(p, MSR_LASTBRANCH_TOS), 7);
 	assert_int_equal(fixture_read(p, 0x680 + 7), 0x1000 + 16 * 6);
 	stream_free(&s);

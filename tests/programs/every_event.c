@@ -137,6 +137,10 @@ static void splits(void)
 {
 	REPEAT ASM_AT("mov 62(%0), %%eax; mov %%eax, 126(%0); mov 4094(%0), %%eax; mov %%eax, 8190(%0);"
 		"movups 56(%0), %%xmm0; movups %%xmm0, 120(%0); lock incl 62(%0)", area);
+	/* Many at a time that miss every cache: each keeps a split register until its second line is there. */
+	uint8_t *far = map(1 << 22, PAGE, PROT_READ | PROT_WRITE);
+	REPEAT ASM_AT(".set at, 62; .rept 16; mov at(%0), %%eax; .set at, at + 640; .endr",
+		far + round * (3 * PAGE - LINE));
 }
 
 static void forwarding(void)
@@ -321,6 +325,24 @@ static void caches(void)
 		(void)*(volatile uint8_t *)(p + draw() % (1 << 17) * LINE);
 }
 
+/* Fills the queue beyond L2: reads of many pages, which L2's prefetchers follow, and then reads of lines that nobody
+ * expects, all at once. */
+static void queues(void)
+{
+	enum { STREAMS = 24, FAR = 24 };
+	uint8_t *p = map(16 << 20, LARGE, PROT_READ | PROT_WRITE);
+	madvise(p, 16 << 20, MADV_HUGEPAGE);	/* no page walks in between */
+	for (int from = 0; from < 8 * STREAMS; from += STREAMS)
+		for (int line = 0; line < PAGE / LINE; line += 2) {
+			const uint32_t at = draw() % (1 << 16) * LINE;
+			for (int i = 0; i < STREAMS; i++)
+				(void)*(volatile uint8_t *)(p + (from + i) * PAGE + line * LINE);
+			for (int i = 0; i < FAR; i++)
+				(void)*(volatile uint8_t *)(p + (8 << 20) + at + i * 33 * PAGE);
+			ASM("lfence");
+		}
+}
+
 /* Threads read and write the same lines: clean, modified, falsely shared. */
 enum { THREADS = 3, SHARED = 64 };
 static pthread_barrier_t meet;
@@ -369,7 +391,7 @@ static const struct { const char *name; void (*run)(void); } stanzas[] = {
 	{ "serialise", serialise }, { "prefetches", prefetches }, { "cache_control", cache_control },
 	{ "decode", decode }, { "strings", strings }, { "segments", segments }, { "self_modifying", self_modifying },
 	{ "big_code", big_code }, { "small_pages", small_pages }, { "large_pages", large_pages }, { "caches", caches },
-	{ "threads", threads },
+	{ "queues", queues }, { "threads", threads },
 };
 
 int main(int argc, char **argv)

@@ -739,6 +739,11 @@ event('OFFCORE_REQUESTS.ALL_REQUESTS', 'sig(OFFCORE_REQUEST)',
       'All requests that leave L2: reads, prefetches, page walks, ownership, write-backs and other writes.')
 event('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'sig(OFFCORE_REQUEST & REQUEST_DATA_RD & SUPPLIED_MEMORY)',
       'Demand data reads that missed L3.')
+event('OFFCORE_REQUESTS_BUFFER.SQ_FULL OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL', 'sig(SQ_FULL)',
+      'Cycles in which the super queue is full.')
+event('L1D_PEND_MISS.L2_STALL', 'sig(L2_STALL)',
+      'Cycles in which a demand request that missed L2 waits for room beyond L2.')
+event('LD_BLOCKS.NO_SR', 'sig(SPLIT_BLOCKED)', 'Loads across a line that waited for a split register.')
 
 section('fields of MSR_PERF_METRICS')
 for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost to bad speculation'),
@@ -825,13 +830,10 @@ refuse('L1D.ALLOCATED_IN_M L1D.M_REPL', 'Lines brought into L1D for writing.',
        'lines brought into L1D are not recorded by state; see %L1D_REPL%')
 refuse('L1D.M_SNOOP_EVICT L1D.ALL_M_REPLACEMENT', 'Modified lines that left L1D for a snoop.',
        'lines that leave L1D for a snoop raise no signal')
-refuse('L1D_PEND_MISS.L2_STALL', 'Cycles in which L1D misses wait for room in L2.',
-       'waits for the super queue raise no signal')
 refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that found L1I ready.',
        'fetches are recorded by line, not by 16 bytes')
 refuse('L1I_OPPORTUNISTIC_HITS', 'Instruction fetches served on the way.', 'streaming buffers are not modelled')
 refuse('IFU_IVC.*', 'The victim cache of instruction fetch.', 'the victim cache of instruction fetch is not modelled')
-refuse('LD_BLOCKS.NO_SR', 'Split loads that found no split register.', 'split registers are not modelled')
 refuse('LD_BLOCKS.* STORE_BLOCKS.*', 'Loads held up by older stores, by cause.',
        'the event mixes causes of which the model records some')
 refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.',
@@ -842,8 +844,6 @@ refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.',
        'the early bypass of address generation is not modelled')
 refuse('LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',
        'Locked accesses that cross a line or reach uncacheable memory.', 'bus locks are not modelled')
-refuse('OFFCORE_REQUESTS_BUFFER.* OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL',
-       'Cycles in which the super queue is full.', 'the super queue raises no signal when it is full')
 refuse('SQ_MISC.*', 'What the super queue does inside.', 'the insides of the super queue raise no signal')
 refuse('OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
        'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')

@@ -10,6 +10,19 @@
 #include "core/record/detail.h"
 #include "core/memory/memsys_state.h"
 
+/* A request takes an entry of the super queue.  If it was the last free one, the queue is full until one is free. */
+static void queue_take(struct memsys *m, unsigned entry, uint32_t line, uint64_t from, uint64_t ready,
+	enum inflight_source source, bool demand)
+{
+	struct inflight *queue = &m->l2_fill;
+	inflight_set(queue, entry, line, ready, source, demand);
+	if (__builtin_expect(emit_wanted(m->emitter, SPMU_SIG_SQ_FULL), 0)) {
+		const uint64_t free_at = queue->ready[inflight_soonest(queue)];
+		if (free_at > from)
+			emit_signal(m->emitter, SPMU_SIG_SQ_FULL, from, free_at, 1);
+	}
+}
+
 static void l2_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
 {
 	if (v->line == LINE_NONE)
@@ -107,7 +120,7 @@ static void l2_other_sector(struct memsys *m, uint32_t line, uint64_t cycle, boo
 	m->asker = SPMU_ATTR(REQUEST_PF_L2);
 	uint64_t ready = uncore_read(m, line ^ 1, cycle, ACCESS_PREFETCH, timed, &source, &state);
 	if (timed) {
-		inflight_set(&m->l2_fill, inflight_soonest(&m->l2_fill), line ^ 1, ready, source, false);
+		queue_take(m, inflight_soonest(&m->l2_fill), line ^ 1, cycle, ready, source, false);
 		state |= LINE_PENDING;
 	}
 	l2_insert(m, line ^ 1, state, ready, timed);
@@ -133,7 +146,7 @@ bool l2_prefetch(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	if (timed && __builtin_expect(m->free_l2, 0) && source == FROM_L3) {
 		ready = cycle;
 	} else if (timed) {
-		inflight_set(&m->l2_fill, entry, line, ready, source, false);
+		queue_take(m, entry, line, cycle, ready, source, false);
 		SIGNAL_AT(m, OFFCORE_ALL_RD, cycle, ready, 1);
 		state |= LINE_PENDING;
 	}
@@ -244,8 +257,12 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	unsigned entry = 0;
 	if (timed) {
 		entry = inflight_soonest(&m->l2_fill);
-		if (m->l2_fill.ready[entry] > start)
+		if (m->l2_fill.ready[entry] > start) {
 			start = m->l2_fill.ready[entry];
+			if (kind == ACCESS_LOAD || kind == ACCESS_RFO ||
+				(kind == ACCESS_PREFETCH && m->asker & SPMU_ATTR(SOFTWARE)))
+				SIGNAL_AT(m, L2_STALL, looked, start, 1);
+		}
 		l2_signal(m, kind, false, 0, looked);
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
@@ -256,7 +273,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	} else if (timed) {
 		if (kind == ACCESS_CODE)
 			use += m->l2_code_latency - m->l2_latency;
-		inflight_set(&m->l2_fill, entry, line, use, *source, kind != ACCESS_PREFETCH);
+		queue_take(m, entry, line, start, use, *source, kind != ACCESS_PREFETCH);
 		switch (kind) {
 		case ACCESS_LOAD:
 			SIGNAL_AT(m, L2_PENDING, looked, use, 1);

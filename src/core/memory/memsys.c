@@ -282,6 +282,20 @@ static int load_distance(uint64_t did)
 					  : 0;
 }
 
+/* A load that crosses a line takes the split register that is free soonest, and waits for it. */
+SLOW unsigned split_take(struct memsys *m, uint64_t *cycle)
+{
+	unsigned best = 0;
+	for (unsigned i = 1; i < m->split_registers; i++)
+		if (m->split_free[i] < m->split_free[best])
+			best = i;
+	if (m->split_free[best] > *cycle) {
+		emit_signal(m->emitter, SPMU_SIG_SPLIT_BLOCKED, *cycle, *cycle, 1);
+		*cycle = m->split_free[best];
+	}
+	return best;
+}
+
 ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle,
 	bool vector, bool timed, struct mem_result *r)
 {
@@ -290,8 +304,10 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 	if (last < addr)
 		last = UINT64_MAX;
 	r->did = 0;
+	const uint64_t lines = (last >> m->line_log2) - (addr >> m->line_log2);
+	const bool splits = timed && lines && m->split_registers;
+	const unsigned split = splits ? split_take(m, &cycle) : 0;
 	r->ready = load_line(m, ip, addr, cycle, latency, &r->did, timed);
-	uint64_t lines = (last >> m->line_log2) - (addr >> m->line_log2);
 	if (!lines)
 		return;
 	r->did |= SPMU_DID(SPLIT_LINE);
@@ -312,6 +328,8 @@ ALWAYS_INLINE void load_general(struct memsys *m, uint64_t ip, uint64_t addr, ui
 		else
 			r->did |= did & ~LOAD_CLASS;
 	}
+	if (splits)	/* until the last part has come to L1D */
+		m->split_free[split] = r->ready - latency > cycle ? r->ready - latency : cycle + 1;
 	r->ready += penalty;
 }
 

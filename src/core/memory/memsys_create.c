@@ -132,6 +132,8 @@ void memsys_reset(struct memsys *m)
 		/* the top bit tells lines of page tables from others */
 		m->l1d_alias = UINT64_C(1) << 63 | ((UINT64_C(1) << bits) - 1);
 	}
+	m->split_registers = c->l1d_split_registers < SPLITS_MAX ? c->l1d_split_registers : SPLITS_MAX;
+	memset(m->split_free, 0, sizeof m->split_free);
 	m->around_free = 0;
 	m->walk.latest = 0;
 	for (unsigned i = 0; i < WALKERS_MAX; i++) {

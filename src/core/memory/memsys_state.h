@@ -23,7 +23,7 @@
 #include "core/memory/prefetchers.h"
 #include "core/memory/tlb.h"
 
-enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10 };
+enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10, SPLITS_MAX = 16 };
 
 struct memsys_shared {
 	struct cache l3;
@@ -90,6 +90,8 @@ struct memsys {
 	struct l1 l1i;
 	struct inflight l1d_fill, l1i_fill;
 	uint32_t split_penalty, page_split_penalty;
+	uint32_t split_registers;	/* l1d.split_registers; 0: no limit */
+	uint64_t split_free[SPLITS_MAX];	/* cycle at which each is free */
 	uint32_t l1i_next_line;
 	struct next_line next_line;
 	struct ip_stride ip_stride;

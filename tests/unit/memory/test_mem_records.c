@@ -62,6 +62,54 @@ static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));
 }
 
+/* --- queues that run out --- */
+
+static void test_the_super_queue_says_when_it_is_full_and_who_waits(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l2_queue = 2;
+	mf_start(f);
+	mf_map(f);
+	load_on(f->m, LINE_AT(0, 0), 1000);
+	mf_forget(f);
+	load_on(f->m, LINE_AT(1, 0), 5000);
+	assert_int_equal(mf_count(f, SPMU_SIG_SQ_FULL), 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_STALL), 0);
+	load_on(f->m, LINE_AT(2, 0), 5010);
+	/* the second miss took the last entry; the third load waits for the first one's */
+	assert_int_equal(mf_count(f, SPMU_SIG_SQ_FULL), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_STALL), 0);
+	load_on(f->m, LINE_AT(3, 0), 5020);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_STALL), 1);
+}
+
+static void test_a_split_load_waits_for_a_split_register(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r[3];
+	for (unsigned registers = 0; registers < 3; registers++) {
+		if (registers) {
+			mf_end(f);
+			mf_config(&f->config);
+		}
+		f->config.l1d_split_registers = registers;
+		mf_start(f);
+		mf_map(f);
+		mf_forget(f);
+		for (unsigned i = 0; i < 3; i++)
+			memsys_load(f->m, 0x400000, LINE_AT(0, i) + 60, 8, 5000 + i, false, &r[i]);
+		/* those without a register wait for another load's second line; without a limit nobody waits */
+		assert_int_equal(mf_count(f, SPMU_SIG_SPLIT_BLOCKED), registers ? 3 - registers : 0);
+		if (registers == 1)
+			assert_true(r[1].ready >= r[0].ready + MEMORY - SPLIT - L1);
+		mf_forget(f);
+		memsys_load(f->m, 0x400000, LINE_AT(0, 2) + 60, 8, 9000, false, &r[0]);	/* hits hold it for a cycle */
+		memsys_load(f->m, 0x400000, LINE_AT(0, 2) + 60, 8, 9001, false, &r[0]);
+		memsys_load(f->m, 0x400000, LINE_AT(0, 2) + 8, 8, 9001, false, &r[0]);
+		assert_int_equal(mf_count(f, SPMU_SIG_SPLIT_BLOCKED), 0);
+	}
+}
+
 /* --- what memory tells the pipelines --- */
 static struct { unsigned written, snooped; uint64_t addr, vline, cycle; } told;
 
@@ -170,6 +218,8 @@ int main(void)
 		MF_TEST(test_an_l3_hit_says_what_other_cores_had),
 		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
 		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
+		MF_TEST(test_the_super_queue_says_when_it_is_full_and_who_waits),
+		MF_TEST(test_a_split_load_waits_for_a_split_register),
 		MF_TEST(test_a_store_into_a_line_of_l1i_is_told_once),
 		MF_TEST(test_stores_near_code_count_where_the_core_looks_at_more_than_a_line),
 		MF_TEST(test_a_line_that_another_core_takes_is_told_and_one_that_it_reads_is_not),

@@ -97,4 +97,17 @@ struct walker {
 	uint16_t ran[WALKS_UNDER_WAY];	/* written by the host thread that runs the core */
 	struct walk_under_way under_way[WALKS_UNDER_WAY];
 };
+
+/* walker_pace.c; pace: index in walker.pace */
+/* Returns the most words of a walk. */
+unsigned walk_pace_ahead(struct walker *w, unsigned pace);
+/* Returns the walk's number, if it will be known how far the core got; else 0.  words: of a walk that was cut
+ * off, else UINT16_MAX. */
+uint64_t walk_pace_note(struct walker *w, unsigned pace, unsigned words);
+
+/* walker_words.c.  Writes instruction i of a block, which has several steps or goes the general way.  mem, sp:
+ * addresses of its operand and of what it pushes or pops.  *general: it goes the general way; becomes true if those
+ * behind it must, too.  way, went: of its branch.  Returns the end of what it wrote. */
+uint64_t *walk_several(const struct iblock *b, unsigned i, const struct walk_block *k, uint64_t mem, uint64_t sp,
+	bool *general, uint64_t way, uint64_t went, uint64_t *w);
 #endif

@@ -93,8 +93,9 @@ struct spmu_host {
 	uint8_t hw_thread;
 	/* Hardware threads of the core that are switched on; 0 and 1 both mean one.  From Sandy Bridge to
 	 * Skylake, each of two such threads has half of the general-purpose counters.  NetBurst: above 1, one struct
-	 * spmu is the PMU of all of them (spmu_execute_on); feed it the records of all.  Its hw_thread is then 0.  Its
-	 * registers know two threads: spmu_create refuses more (SPMU_EINPUT). */
+	 * spmu is the PMU of all of them (spmu_execute_on); feed it the records of all.  Its hw_thread is then 0.
+	 * Above 2, up to 8, it has registers that no processor has (MSR_THREADS_CAPABILITIES).  spmu_create refuses
+	 * more than 8, and more than 1 if the processor has no Hyper-Threading (SPMU_EINPUT). */
 	uint8_t siblings;
 
 	/* Access to the guest's linear memory, where the DS area with its PEBS and BTS buffers lies.  Give both
@@ -377,6 +378,30 @@ enum {
 	MSR_CRU_ESCR2, MSR_CRU_ESCR3, MSR_CRU_ESCR4 = 0x3E0, MSR_CRU_ESCR5, MSR_TC_PRECISE_EVENT = 0x3F0,
 	MSR_PEBS_ENABLE = 0x3F1, MSR_PEBS_MATRIX_VERT = 0x3F2, MSR_DEBUGCTLA = 0x1D9,
 };
+/* NetBurst with more than two hardware threads (spmu_host.siblings above 2): registers of this model alone; no
+ * processor has them.  Elsewhere there is no such MSR.  Their addresses lie in the range of the pushout counters'.
+ * The registers of ESCR and CCCR know T0 and T1 only; these know T0 to T7.  Bits of threads that the core does not have
+ * are reserved (#GP).
+ *
+ *   THREADS_CAPABILITIES  read-only.  7:0 number of threads
+ *   THREADS(n)  for counter n, from 0 to 17:
+ *     15:0   whom it counts: bit 2k is thread k at CPL above 0, bit 2k + 1 thread k at CPL 0.  0: whom the thread
+ *            bits of its ESCR say; else these bits alone decide.  An ESCR that tags does so for the threads of its
+ *            own bits and for those of the running counters that select it
+ *     23:16  bit 16 + k: an overflow interrupts thread k, beside those that OVF_PMI_T0 and OVF_PMI_T1 of its CCCR
+ *            say
+ *     32:24  bit 24 + k: it counts while exactly k threads run.  0: as ACTIVE THREAD of its CCCR says (none, one,
+ *            two, any number)
+ *     40     counters 12 to 17: PEBS, as bits 25 and 26 of MSR_PEBS_ENABLE say it for counters 16 and 17
+ *     43:41  the thread whose DS area takes its PEBS records */
+enum { MSR_THREADS_CAPABILITIES = 0x40000080, MSR_THREADS_0 = 0x40000090 };
+#define MSR_THREADS(n) (MSR_THREADS_0 + (uint32_t)(n))
+#define SPMU_THREADS_USR(thread)     (UINT64_C(1) << 2 * (thread))
+#define SPMU_THREADS_OS(thread)      (UINT64_C(2) << 2 * (thread))
+#define SPMU_THREADS_OVF_PMI(set)    ((uint64_t)((set) & 0xff) << 16)
+#define SPMU_THREADS_ACTIVE(numbers) ((uint64_t)((numbers) & 0x1ff) << 24)
+#define SPMU_THREADS_PEBS            (UINT64_C(1) << 40)
+#define SPMU_THREADS_PEBS_THREAD(t)  ((uint64_t)((t) & 7) << 41)
 /* Pushout counters: registers of this model alone; no processor has them.  Their addresses lie in 40000000H to
  * 400000FFH, which SDM vol. 4, "Reserved MSR Address Space", keeps free.  There are four units; unit n has the
  * registers at 40000010H + 16 n.

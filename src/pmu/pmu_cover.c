@@ -68,8 +68,7 @@ static void cover_add(struct spmu *p, unsigned signal, uint64_t begin, uint64_t 
 void pmu_cover_record(struct spmu *p, const struct spmu_batch *b, const struct spmu_record *r)
 {
 	uint64_t begin = b->base_cycle + r->begin, end = b->base_cycle + r->end;
-	bool own = r->hw_thread == p->host.hw_thread;
-	cover_add(p, r->signal, begin, end, own ? COVER_OWN : COVER_OTHER, !r->cpl);
+	cover_add(p, r->signal, begin, end, pmu_thread(p, r->hw_thread), !r->cpl);
 	if (p->others)
 		cover_add(p, r->signal, begin, end, COVER_ANY, !r->cpl);
 }
@@ -89,7 +88,7 @@ void pmu_cover_others(struct spmu *p)
 
 void pmu_cover_prune(struct spmu *p, uint64_t watermark)
 {
-	for (unsigned k = 0; k < (p->others ? PMU_COVERS : 1u); k++)
+	for (unsigned k = 0; k < (p->others ? PMU_COVERS : 1u); k = k == p->last_thread ? COVER_ANY : k + 1)
 		for (unsigned w = 0; w < 2; w++)
 			for (uint64_t set = p->intervals[w]; set; set &= set - 1) {
 				struct pmu_cover *v = &p->cover[k][64 * w + (unsigned)__builtin_ctzll(set)];

@@ -115,10 +115,10 @@ enum pmu_mode {
 	MODE_RING,	/* needs increments cycle by cycle */
 };
 
-/* Classes of records, by thread and privilege level; WHO_ are sets of classes. */
-enum pmu_class { CLASS_USER, CLASS_KERNEL, CLASS_OTHER_USER, CLASS_OTHER_KERNEL, PMU_CLASSES };
+/* Classes of records, by thread and privilege level: 2n is thread n in user mode, 2n + 1 in the kernel.  WHO_ are sets
+ * of classes, by name those of the first two threads. */
+enum { CLASS_USER, PMU_CLASSES = 2 * PMU_THREADS };
 enum { WHO_USER = 1, WHO_KERNEL = 2, WHO_OTHER_USER = 4, WHO_OTHER_KERNEL = 8, WHO_OWN = 3, WHO_OTHER = 12 };
-enum { ACTIVE_NONE = 1, ACTIVE_ONE = 2, ACTIVE_BOTH = 4 };
 /* Hardware threads to interrupt: a set, bit n for thread n (pmu_thread). */
 enum { PMI_OWN = 1, PMI_OTHER = 2 };
 
@@ -126,7 +126,7 @@ struct pmu_counter {
 	/* Set by the family (pmu_family.setup), which finds all zero. */
 	const struct pmu_expr *expr;	/* NULL: counts nothing */
 	uint64_t mask;			/* 2^width - 1 */
-	uint8_t  who;			/* set of WHO_ */
+	uint16_t who;			/* set of WHO_ */
 	/* With cmask not 0, the counter counts cycles: those whose increment is at least cmask; with inv, less
 	 * than cmask; with edge, those in which that condition begins to hold. */
 	uint8_t  cmask, inv, edge;
@@ -134,9 +134,9 @@ struct pmu_counter {
 	 * it. */
 	uint8_t  clip;
 	bool     always;		/* inv counts halted cycles, too */
-	uint8_t  while_in;		/* set of WHO_: count only in cycles in which such a thread runs; 0: in any */
-	/* set of ACTIVE_: count only in cycles with that many threads running; 0: any */
-	uint8_t  active;
+	uint16_t while_in;		/* set of WHO_: count only in cycles in which such a thread runs; 0: in any */
+	/* bit n: count in cycles with n threads running; 0: in any */
+	uint16_t active;
 	bool     exact;			/* count cycle by cycle even where a sum would do */
 	bool     programmed;		/* set up to count; `counts` alone starts and stops it */
 	bool     counts;		/* started */
@@ -163,12 +163,11 @@ struct pmu_counter {
 	/* Ring channels of each term. */
 	uint8_t  channel[PMU_MAX_TERMS][PMU_MAX_CONDS][PMU_MAX_ADDENDS];
 	uint8_t  gate;			/* ring channel of CYCLES: above 0 while the core runs */
-	uint8_t  gate_in, gate_own, gate_other;	/* the same for while_in, and for either thread with `active` */
+	uint8_t  gate_in, gate_thread[PMU_THREADS];	/* the same for while_in, and for each thread with `active` */
 };
 
 struct pmu_channel {
-	uint16_t source;
-	uint8_t  who;
+	uint16_t source, who;
 	bool     level;			/* entries are changes of a level, not amounts */
 	bool     once;			/* the level counts as 1 at most: intervals of two threads that overlap */
 	bool     fresh;			/* new: the current batch has not been entered into it */
@@ -194,9 +193,9 @@ struct pmu_ring {
 
 struct pmu_span { uint64_t begin, end; };
 struct pmu_cover { struct pmu_span *span; size_t spans, room; };	/* sorted, disjoint */
-/* What a signal's intervals cover.  Overlapping intervals count once, separately for this thread, for the
- * others, and for all of them together (AnyThread). */
-enum pmu_cover_of { COVER_OWN, COVER_OTHER, COVER_ANY, PMU_COVERS };
+/* What a signal's intervals cover.  Overlapping intervals count once, separately for each thread (its number:
+ * pmu_thread), and for all of them together (AnyThread). */
+enum { COVER_OWN, COVER_ANY = PMU_THREADS, PMU_COVERS };
 /* A part of the current batch's intervals that nothing before it had covered. */
 struct pmu_piece { uint64_t begin, end; uint8_t signal, cover, kernel; };
 
@@ -258,7 +257,8 @@ struct pmu_netburst_state {
 	uint64_t batch;			/* number of the batch whose tags were made last */
 	/* By thread: tags of the instruction that the previous batch left unfinished, and that the current one
 	 * leaves so. */
-	uint16_t open[2], closing[2];
+	uint16_t open[PMU_THREADS], closing[PMU_THREADS];
+	uint64_t threads[PMU_NETBURST_COUNTERS];	/* MSR_COUNTER_THREADSn; 0 where there are at most two */
 };
 
 /* Registers of the pushout counters (regs_pushout.c). */
@@ -302,6 +302,7 @@ struct spmu {
 	 * its own, those of the others are in `logical` (NULL: there are none).  watching: set of threads whose
 	 * branches are recorded. */
 	unsigned threads, on;
+	unsigned last_thread;		/* the highest number that pmu_thread returns */
 	uint8_t watching;
 	struct pmu_logical *logical;
 	struct pmu_pushout *pushout;	/* NULL: this PMU has no pushout counters (spmu_host.pushout_width) */
@@ -481,21 +482,35 @@ static inline const struct pmu_source *pmu_source_of(const struct spmu *p, unsig
 	return source < p->model->sources ? &p->model->source[source] : &p->own[source - p->model->sources];
 }
 
+/* The number of a hardware thread among those that the PMU tells apart: 0 its own (T0), then the others of NetBurst's
+ * core.  Where the PMU belongs to one thread, 1 is any other. */
+static inline unsigned pmu_thread(const struct spmu *p, unsigned hw_thread)
+{
+	const unsigned number = hw_thread ^ p->host.hw_thread;
+	return number < p->last_thread ? number : p->last_thread;
+}
+
+/* The classes of all these threads. */
+static inline unsigned pmu_everyone(const struct spmu *p)
+{
+	return (1u << 2 * (p->last_thread + 1)) - 1;
+}
+
+/* The set has classes of more than one thread. */
+static inline bool pmu_several(unsigned who)
+{
+	const unsigned threads = (who | who >> 1) & 0x5555;
+	return threads & (threads - 1);
+}
+
 /* Does a counter of `who` see this piece?  While there is one thread only, COVER_OWN serves AnyThread, too.  A
  * counter that sees only some classes of both threads gets the pieces of each thread, which may overlap; it
  * counts in the ring, where the level counts as 1 at most. */
 static inline bool pmu_piece_seen(const struct spmu *p, unsigned who, const struct pmu_piece *e)
 {
-	unsigned own = who & WHO_OWN, other = who >> 2 & 3, bit = e->kernel ? 2 : 1;
-	if (who == (WHO_OWN | WHO_OTHER) && p->others)
+	if (who == pmu_everyone(p) && p->others)
 		return e->cover == COVER_ANY;
-	return (e->cover == COVER_OWN && own & bit) || (e->cover == COVER_OTHER && other & bit);
-}
-
-/* The number of a hardware thread among those that the PMU tells apart: 0 its own (T0), 1 any other (T1). */
-static inline unsigned pmu_thread(const struct spmu *p, unsigned hw_thread)
-{
-	return hw_thread != p->host.hw_thread;
+	return e->cover != COVER_ANY && who >> (2 * e->cover + e->kernel) & 1;
 }
 
 static inline unsigned pmu_class(const struct spmu *p, const struct spmu_record *r)

@@ -21,7 +21,7 @@ enum spmu_signal_kind pmu_signal_kind(unsigned signal)
 	return signal_kinds[signal];
 }
 
-struct wanted { uint16_t source; uint8_t who; };
+struct wanted { uint16_t source, who; };
 struct plan {
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	uint16_t uops[PMU_MAX_COUNTERS * PMU_MAX_TERMS], signals[PMU_MAX_COUNTERS * PMU_MAX_TERMS];
@@ -48,7 +48,7 @@ static unsigned once(uint16_t *list, unsigned *n, uint16_t source)
 	return (*n)++;
 }
 
-static int channel(const struct spmu *p, struct plan *q, uint16_t source, uint8_t who)
+static int channel(const struct spmu *p, struct plan *q, uint16_t source, uint16_t who)
 {
 	unsigned i;
 	const struct pmu_source *s = pmu_source_of(p, source);
@@ -84,12 +84,10 @@ static int plan_ring(const struct spmu *p, struct plan *q, struct pmu_counter *c
 			return SPMU_ENOMEM;
 		c->gate_in = (uint8_t)k;
 	}
-	if (c->active) {
-		int own = channel(p, q, (uint16_t)cycles, WHO_OWN), other = channel(p, q, (uint16_t)cycles, WHO_OTHER);
-		if (own < 0 || other < 0)
+	for (unsigned thread = 0; c->active && thread <= p->last_thread; thread++) {
+		if ((k = channel(p, q, (uint16_t)cycles, (uint16_t)(WHO_OWN << 2 * thread))) < 0)
 			return SPMU_ENOMEM;
-		c->gate_own = (uint8_t)own;
-		c->gate_other = (uint8_t)other;
+		c->gate_thread[thread] = (uint8_t)k;
 	}
 	for (unsigned t = 0; t < x->terms; t++) {
 		const struct pmu_term *term = &x->term[t];
@@ -160,9 +158,9 @@ static int plan_counter(struct spmu *p, struct plan *q, unsigned i)
 	for (unsigned t = 0; t < c->expr->terms; t++) {
 		const struct pmu_source *s = pmu_source_of(p, c->expr->term[t].source);
 		conds |= c->expr->term[t].conds;
-		/* it sees some classes of both threads, whose intervals may overlap */
+		/* it sees some classes of several threads, whose intervals may overlap */
 		c->exact |= s->is_signal && s->form == FORM_VALUE && pmu_signal_kind(s->signal) == SPMU_INTERVAL &&
-			c->who & WHO_OWN && c->who & WHO_OTHER && c->who != (WHO_OWN | WHO_OTHER);
+			pmu_several(c->who) && c->who != pmu_everyone(p);
 		q->tagging |= !c->expr->term[t].conds && !s->is_signal && (s->tagged | s->untagged);
 	}
 	if (!conds && !c->cmask && !c->edge && !c->exact && !c->while_in && !c->active) {

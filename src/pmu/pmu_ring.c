@@ -334,11 +334,20 @@ bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c)
 	return c->pmi_only && c->every && c->armed && !(c->pmi_only & ~(lost | coming));
 }
 
-static struct stretch stretch_of(struct pmu_counter *c, const int64_t *now, bool *edges)
+/* How many threads run. */
+static unsigned running(const struct pmu_counter *c, const int64_t *now, unsigned last)
+{
+	unsigned n = 0;
+	for (unsigned thread = 0; thread <= last; thread++)
+		n += now[c->gate_thread[thread]] > 0;
+	return n;
+}
+
+static struct stretch stretch_of(struct pmu_counter *c, const int64_t *now, unsigned last_thread, bool *edges)
 {
 	struct stretch a = { .running = now[c->gate] > 0 };
 	bool closed = c->while_in && now[c->gate_in] <= 0;
-	a.zero = c->active && !(c->active >> ((now[c->gate_own] > 0) + (now[c->gate_other] > 0)) & 1);
+	a.zero = c->active && !(c->active >> running(c, now, last_thread) & 1);
 	a.parts = c->expr->term[0].den != 1 && !closed;
 	a.step = closed ? 0 : increment(c, now, a.running);
 	if (a.parts)
@@ -365,7 +374,7 @@ static uint64_t count_stretch(struct spmu *p, const int64_t *now, uint64_t n, bo
 	bool edges = false, last;
 	p->steps++;
 	for (unsigned i = 0; i < p->ring_counters; i++)
-		stretch[i] = stretch_of(&p->counter[p->ring_counter[i]], now, &edges);
+		stretch[i] = stretch_of(&p->counter[p->ring_counter[i]], now, p->last_thread, &edges);
 	for (unsigned i = 0; p->ring.first >= p->ends && i < p->ring_counters; i++)
 		stretch[i].held = p->counter[p->ring_counter[i]].always && !stretch[i].running;
 	if (edges)

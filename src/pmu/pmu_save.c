@@ -32,7 +32,7 @@ struct tail {
 	char end[8];
 };
 static const char saved_magic[8] = "SPMUsave", saved_end[8] = "SPMUdone";
-enum { SAVED_VERSION = 3 };
+enum { SAVED_VERSION = 4 };
 _Static_assert(sizeof(struct saved) % sizeof(uint64_t) == 0, "the checksum covers whole words");
 _Static_assert(sizeof(struct pmu_logical) % sizeof(uint64_t) == 0, "here, too");
 _Static_assert(sizeof(struct tail) == 2 * sizeof(uint64_t), "nothing follows the mark");

@@ -145,8 +145,7 @@ static void tally_pieces(struct spmu *p, uint64_t from, uint64_t to)
 	for (size_t i = 0; i < p->pieces; i++) {
 		const struct pmu_piece *e = &p->piece[i];
 		int slot = p->signal_slot[e->signal][FORM_VALUE];
-		unsigned tally = (e->cover == COVER_OWN ? 0u : e->cover == COVER_OTHER ? 2u : (unsigned)TALLY_ANY) +
-			e->kernel;
+		unsigned tally = (e->cover == COVER_ANY ? (unsigned)TALLY_ANY : 2u * e->cover) + e->kernel;
 		if (slot >= 0)
 			p->tally[tally][slot] += clipped(e->begin, e->end, from, to);
 	}
@@ -157,8 +156,10 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 	unsigned k = 0, n = p->tally_masks;
 	bool signals = true;
 	if (p->tally_instructions && b->user_only) {	/* the core has counted them, and may have left records out */
-		bool own = b->hw_threads ? b->hw_threads >> (p->host.hw_thread & 63) & 1 : !p->host.hw_thread;
-		p->tally[b->count ? pmu_class(p, b->records) : own ? 0u : 2u][0] += b->instructions;
+		const bool own = b->hw_threads >> (p->host.hw_thread & 63) & 1;
+		const unsigned thread = pmu_thread(p, own ? p->host.hw_thread
+			: b->hw_threads ? (unsigned)__builtin_ctzll(b->hw_threads) : 0);
+		p->tally[b->count ? pmu_class(p, b->records) : 2 * thread][0] += b->instructions;
 		k = 2;
 	}
 	do {	/* four sources at a time fit into registers; the first pass tallies the signals, too */
@@ -245,9 +246,9 @@ static void apply(struct spmu *p, uint64_t from, uint64_t to)
 		for (unsigned t = 0; t < x->terms; t++) {
 			unsigned slot = c->slot[t], who = c->who, base = 0;
 			uint64_t n = 0;
-			if (p->others && p->merged[slot] && who & WHO_OWN && who & WHO_OTHER) {
+			if (p->others && p->merged[slot] && pmu_several(who)) {	/* pmu_everyone */
 				base = TALLY_ANY;
-				who = (who | who >> 2) & 3;
+				who = 3;
 			}
 			for (; who; who &= who - 1)
 				n += p->tally[base + (unsigned)__builtin_ctz(who)][slot];
@@ -266,7 +267,7 @@ static void apply(struct spmu *p, uint64_t from, uint64_t to)
 
 static void clear_tallies(struct spmu *p)
 {
-	for (unsigned k = 0; k < PMU_TALLIES; k++)
+	for (unsigned k = 0; k < PMU_TALLIES; k = k == 2 * p->last_thread + 1 ? TALLY_ANY : k + 1)
 		memset(p->tally[k], 0, p->tallies * sizeof p->tally[k][0]);
 }
 

@@ -15,12 +15,13 @@
 
 int pmu_threads_create(struct spmu *p)
 {
-	p->threads = 1;
-	if (p->model->family == &pmu_netburst && p->host.siblings > 1 && p->host.siblings > p->model->threads)
-		return SPMU_EINPUT;
-	if (p->model->family != &pmu_netburst || p->model->threads < 2 || p->host.siblings < 2)
+	p->threads = p->last_thread = 1;
+	if (p->model->family != &pmu_netburst || p->host.siblings < 2)
 		return SPMU_OK;
-	p->threads = 2;
+	if (p->model->threads < 2 || p->host.siblings > PMU_THREADS)
+		return SPMU_EINPUT;
+	p->threads = p->host.siblings;
+	p->last_thread = p->threads - 1;
 	p->logical = calloc(p->threads, sizeof *p->logical);
 	if (!p->logical)
 		return SPMU_ENOMEM;

@@ -33,7 +33,18 @@ enum netburst_bus { NETBURST_NO_BUS, NETBURST_IOQ, NETBURST_BSQ };
 enum netburst_bus netburst_bus(uint32_t msr, unsigned event);
 /* Writes the attributes that a mask selects into *s.  False: it selects nothing. */
 bool netburst_bus_selects(const struct spmu_model *m, enum netburst_bus of, uint32_t mask, struct pmu_source *s);
-/* Set of WHO_ that an ESCR's CPL and thread bits let pass.  independent: by the rule for thread-independent
- * events, as far as it can be decided from one record. */
-unsigned netburst_who(uint32_t escr, bool independent);
+/* netburst_threads.c: which threads.  The PMU has more than two, and so MSR_THREADS(i): */
+bool netburst_extended(const struct spmu *p);
+bool netburst_threads_valid(const struct spmu *p, unsigned i, uint64_t value);
+uint64_t netburst_threads_bits(const struct spmu *p, unsigned i);
+/* Set of WHO_ that counter i lets pass, which sees an ESCR with this value (tags_who: that ESCR e tags).  independent:
+ * by the rule for thread-independent events, as far as it can be decided from one record. */
+unsigned netburst_who(const struct spmu *p, unsigned i, uint32_t escr, bool independent);
+unsigned netburst_tags_who(const struct spmu *p, unsigned e, bool independent);
+/* Bit n: counter i counts while n threads run; 0: always. */
+uint16_t netburst_active(const struct spmu *p, unsigned i);
+/* The threads that an overflow of counter i interrupts: a set of PMI_. */
+uint8_t netburst_interrupted(const struct spmu *p, unsigned i);
+/* The thread into whose DS area counter i writes PEBS records; -1: PEBS is off for it. */
+int  netburst_pebs_thread(const struct spmu *p, unsigned i);
 #endif

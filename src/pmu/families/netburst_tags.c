@@ -30,7 +30,7 @@ enum {
 };
 enum { MASK_SPLIT = 1 << 1, MASK_MOB = 1 << 4 | 1 << 5, RULES = 64 };
 
-struct rules { struct pmu_source match[RULES]; uint16_t tags[RULES]; uint8_t who[RULES]; unsigned n; };
+struct rules { struct pmu_source match[RULES]; uint16_t tags[RULES], who[RULES]; unsigned n; };
 
 static void rule(struct rules *t, const struct pmu_source *s, unsigned who, uint16_t tags)
 {
@@ -41,7 +41,7 @@ static void rule(struct rules *t, const struct pmu_source *s, unsigned who, uint
 	m->did_mask &= ~SPMU_DID(RETIRED);
 	m->did_want &= ~SPMU_DID(RETIRED);
 	m->tagged = m->untagged = 0;
-	t->who[t->n] = (uint8_t)who;
+	t->who[t->n] = (uint16_t)who;
 	t->tags[t->n++] = tags;
 }
 
@@ -70,7 +70,8 @@ static void by_escr(const struct spmu *p, struct rules *t, uint32_t msr, int eve
 		for (unsigned k = 0; k < row->expr.terms; k++)
 			if (!row->expr.term[k].conds && !p->model->source[row->expr.term[k].source].is_signal)
 				rule(t, &p->model->source[row->expr.term[k].source],
-					netburst_who(v, row->public.thread_independent), tags);
+					netburst_tags_who(p, (unsigned)netburst_escr(p->model, msr),
+						row->public.thread_independent), tags);
 	}
 }
 
@@ -85,14 +86,15 @@ static void replay(struct rules *t, unsigned who, uint64_t is, uint64_t did)
 static unsigned companion(const struct spmu *p, uint32_t msr, unsigned event, uint32_t mask)
 {
 	uint32_t v = at_work(p, msr);
-	return (v >> 25 & 63) == event && (v >> 9 & mask) == mask ? netburst_who(v, false) : 0;
+	return (v >> 25 & 63) == event && (v >> 9 & mask) == mask
+		? netburst_tags_who(p, (unsigned)netburst_escr(p->model, msr), false) : 0;
 }
 
 static void by_replay(const struct spmu *p, struct rules *t)
 {
 	uint32_t on = p->netburst.pebs_enable, of = p->netburst.pebs_matrix;
 	const uint64_t load = SPMU_IS(LOAD), store = SPMU_IS(STORE_ADDR);
-	const unsigned all = WHO_OWN | WHO_OTHER;
+	const unsigned all = pmu_everyone(p);
 	if (!(on & SPMU_PEBS_UOP_TAG))
 		return;
 	if (on & 1 && of & 1)
@@ -131,12 +133,15 @@ void netburst_tag(struct spmu *p, const struct spmu_batch *b, uint16_t *tag)
 		n->batch = p->batches;
 		memcpy(n->open, n->closing, sizeof n->open);
 	}
-	if (!t.n && !(n->open[0] | n->open[1])) {
+	uint16_t open[PMU_THREADS], any = 0;
+	memcpy(open, n->open, sizeof open);
+	for (unsigned k = 0; k < PMU_THREADS; k++)
+		any |= open[k];
+	if (!t.n && !any) {
 		memset(tag, 0, b->count * sizeof *tag);
 		memset(n->closing, 0, sizeof n->closing);
 		return;
 	}
-	uint16_t open[2] = { n->open[0], n->open[1] };
 	const uint64_t never = SPMU_IS(LOCK) | SPMU_IS(RET) | SPMU_IS(FAR);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];

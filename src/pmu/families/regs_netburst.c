@@ -6,8 +6,8 @@
  * Source: SDM vol. 3B (edition of June 2016), "Performance Monitoring (Processors Based on Intel NetBurst
  * Microarchitecture)" and "Performance Monitoring and Intel Hyper-Threading Technology in Processors Based on
  * Intel NetBurst Microarchitecture"; vol. 2, "RDPMC"; B. Sprunt, "Pentium 4 Performance-Monitoring Features",
- * IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c.  The event that an ESCR detects is
- * a row of the event table, or several, one for each mask bit.
+ * IEEE Micro 22(4), 2002.  Wiring: netburst_wiring.c; tags: netburst_tags.c; threads: netburst_threads.c.  The event
+ * that an ESCR detects is a row of the event table, or several, one for each mask bit.
  *
  * An event passes, in this order: the ESCR's event select and mask; CPL and thread; the CCCR's ESCR select;
  * threshold; edge; active threads; the counter.  Where sources differ or say nothing:
@@ -40,21 +40,12 @@
 #include <string.h>
 
 #define COUNTER_MASK ((UINT64_C(1) << 40) - 1)
-#define PMI_BITS (SPMU_CCCR_OVF_PMI_T0 | SPMU_CCCR_OVF_PMI_T1)
 #define FILTER_BITS \
 	(SPMU_CCCR_SELECT(7) | SPMU_CCCR_COMPARE | SPMU_CCCR_COMPLEMENT | SPMU_CCCR_THRESHOLD(15) | SPMU_CCCR_EDGE)
+#define CLASS_AND_ACTIVE(v) ((v) & (0xffff | SPMU_THREADS_ACTIVE(0x1ff)))
 #define PEBS_METRICS (UINT32_C(0x1fff) | UINT32_C(3) << 15)
 /* expr[NEVER]: an event that never happens */
 enum { COUNTERS = PMU_NETBURST_COUNTERS, NEVER = PMU_NETBURST_COUNTERS };
-
-unsigned netburst_who(uint32_t escr, bool independent)
-{
-	bool usr = escr & (SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR), os = escr & (SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS);
-	if (independent)
-		return (usr ? WHO_USER | WHO_OTHER_USER : 0) | (os ? WHO_KERNEL | WHO_OTHER_KERNEL : 0);
-	return (escr & SPMU_ESCR_T0_USR ? WHO_USER : 0) | (escr & SPMU_ESCR_T0_OS ? WHO_KERNEL : 0) |
-		(escr & SPMU_ESCR_T1_USR ? WHO_OTHER_USER : 0) | (escr & SPMU_ESCR_T1_OS ? WHO_OTHER_KERNEL : 0);
-}
 
 bool netburst_detects(const struct pmu_row *row, uint32_t msr, unsigned event)
 {
@@ -86,12 +77,11 @@ static bool starts_others(const struct spmu *p, unsigned i, bool now)
 	return false;
 }
 
-/* PEBS is on for counter i: 16, or 17 for the other thread, with one of the three tagged events. */
+/* PEBS is on for counter i, with one of the three tagged events. */
 static bool samples(const struct spmu *p, unsigned i)
 {
-	uint32_t bit = i == 16 ? SPMU_PEBS_MY_THREAD : i == 17 ? SPMU_PEBS_OTHER_THREAD : 0;
 	int e = netburst_wired(p->model, i, p->netburst.cccr[i] >> 13 & 7);
-	if (!(p->netburst.pebs_enable & bit) || e < 0)
+	if (netburst_pebs_thread(p, i) < 0 || e < 0)
 		return false;
 	uint32_t msr = netburst_escr_msr((unsigned)e), event = p->netburst.escr[e] >> 25 & 63;
 	return (msr == MSR_CRU_ESCR2 || msr == MSR_CRU_ESCR3) && (event == 0x08 || event == 0x09 || event == 0x0c);
@@ -244,37 +234,32 @@ static void compose(struct spmu *p, unsigned i)
 	}
 }
 
-/* The threads that an overflow of a counter with this CCCR interrupts: a set of PMI_. */
-static uint8_t interrupted(uint32_t cccr)
-{
-	return (cccr & SPMU_CCCR_OVF_PMI_T0 ? PMI_OWN : 0) | (cccr & SPMU_CCCR_OVF_PMI_T1 ? PMI_OTHER : 0);
-}
-
 static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 {
 	const struct pmu_netburst_state *n = &p->netburst;
 	uint32_t v = n->cccr[i];
 	c->mask = COUNTER_MASK;
-	c->acts = (v & PMI_BITS && p->host.pmi) || samples(p, i) || starts_others(p, i, false);
+	c->acts = (netburst_interrupted(p, i) && p->host.pmi) || samples(p, i) || starts_others(p, i, false);
 	c->every = v & SPMU_CCCR_FORCE_OVF;
 	if (!samples(p, i) && !starts_others(p, i, false))
-		c->pmi_only = interrupted(v);
+		c->pmi_only = netburst_interrupted(p, i);
 	int e = netburst_wired(p->model, i, v >> 13 & 7), pair = e < 0 ? -1 : netburst_pair(p->model, (unsigned)e);
 	if (e < 0 || (!(n->escr[e] >> 25 & 63) && !(pair >= 0 && n->escr[pair] >> 25 & 63)))
 		return;
 	bool independent = p->detected.independent >> i & 1,
 	     clocks = (v & SPMU_CCCR_COMPARE) && (v & SPMU_CCCR_COMPLEMENT);
 	c->expr = &p->detected.expr[i];
-	c->who = (uint8_t)netburst_who(n->escr[e], independent);
-	if (independent && c->who && c->who != (WHO_OWN | WHO_OTHER)) {
+	const uint16_t everyone = (uint16_t)pmu_everyone(p);
+	c->who = (uint16_t)netburst_who(p, i, n->escr[e], independent);
+	if (independent && c->who && c->who != everyone) {
 		c->while_in = c->who;
-		c->who = WHO_OWN | WHO_OTHER;
+		c->who = everyone;
 	}
 	if (!c->expr->terms || !c->who) {	/* an event that never happens is always at most the threshold */
 		if (!clocks)
 			return;
 		c->expr = &p->detected.expr[NEVER];
-		c->who = WHO_OWN | WHO_OTHER;
+		c->who = everyone;
 	}
 	if (v & SPMU_CCCR_COMPARE) {
 		/* count cycles with more than the threshold; with COMPLEMENT, not more */
@@ -284,8 +269,7 @@ static void netburst_setup(const struct spmu *p, unsigned i, struct pmu_counter 
 	}
 	c->clip = 15;
 	c->exact = p->detected.exact >> i & 1;
-	if (p->model->threads > 1 && (v >> 16 & 3) != 3)
-		c->active = (uint8_t)(ACTIVE_NONE << (v >> 16 & 3));
+	c->active = netburst_active(p, i);
 	c->counts = netburst_running(p, i);
 	c->programmed = c->counts || v & (SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE);
 }
@@ -318,20 +302,21 @@ static bool netburst_acts(struct spmu *p, unsigned i, bool wrapped, bool fired, 
 	uint32_t v = p->netburst.cccr[i];
 	bool changed = false, pebs = samples(p, i);
 	bool interrupts =
-		v & PMI_BITS && (v & SPMU_CCCR_ENABLE || !(p->host.quirks & SPMU_QUIRK_NETBURST_CASCADE_NO_PMI));
+		netburst_interrupted(p, i) &&
+		(v & SPMU_CCCR_ENABLE || !(p->host.quirks & SPMU_QUIRK_NETBURST_CASCADE_NO_PMI));
 	if (fired && c->armed && at->cycle >= c->armed_from) {
 		c->armed = false;
 		if (pebs) {
 			struct pmu_moment moment = *at;
 			if (moment.record >= at->batch->count)
 				moment.record = sampled_record(p, i, at);
-			/* the DS area of the counter's thread: 16 is T0's, 17 T1's */
-			unsigned was = pmu_on(p, i - 16);
+			/* the DS area of the counter's thread */
+			unsigned was = pmu_on(p, (unsigned)netburst_pebs_thread(p, i));
 			changed |= pmu_pebs_sample(p, i, &moment, NULL);
 			pmu_on(p, was);
 		}
 		if (interrupts)
-			pmu_request_to(p, at->cycle, interrupted(v));
+			pmu_request_to(p, at->cycle, netburst_interrupted(p, i));
 	}
 	if (wrapped) {
 		c->armed = pebs || interrupts;
@@ -438,12 +423,30 @@ static int write_cccr(struct spmu *p, unsigned i, uint64_t value)
 	return SPMU_OK;
 }
 
+static int write_threads(struct spmu *p, unsigned i, uint64_t value)
+{
+	uint64_t *reg = &p->netburst.threads[i], old = *reg;
+	if (!netburst_threads_valid(p, i, value))
+		return SPMU_GP;
+	settle(p);
+	if (old == value)
+		return SPMU_OK;
+	*reg = value;
+	int error = pmu_plan(p);
+	if (error)
+		*reg = old;
+	else if (CLASS_AND_ACTIVE(old ^ value))
+		p->counter[i].previous = false;
+	return error;
+}
+
 /* MSR_PEBS_ENABLE's "my thread" is the one that executes the access.  The register holds T0's bit where T0 reads it as
- * its own; T1 finds the two bits exchanged.  Source: SDM vol. 3B, "IA32_PEBS_ENABLE MSR" (Hyper-Threading). */
+ * its own; T1 finds the two bits exchanged.  Threads from T2 on have no bit there, and read it as T0 does.
+ * Source: SDM vol. 3B, "IA32_PEBS_ENABLE MSR" (Hyper-Threading). */
 static uint64_t pebs_by_thread(const struct spmu *p, uint64_t value)
 {
 	const uint64_t both = SPMU_PEBS_MY_THREAD | SPMU_PEBS_OTHER_THREAD;
-	if (!p->on)
+	if (p->on != 1)
 		return value;
 	return (value & ~both) | (value & SPMU_PEBS_MY_THREAD) << 1 | (value & SPMU_PEBS_OTHER_THREAD) >> 1;
 }
@@ -457,6 +460,10 @@ static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 	}
 	if (msr - MSR_BPU_CCCR0 < COUNTERS)
 		return write_cccr(p, msr - MSR_BPU_CCCR0, value);
+	if (netburst_extended(p) && msr - MSR_THREADS_0 < COUNTERS)
+		return write_threads(p, msr - MSR_THREADS_0, value);
+	if (netburst_extended(p) && msr == MSR_THREADS_CAPABILITIES)
+		return SPMU_GP;
 	int e = netburst_escr(p->model, msr);
 	if (e >= 0)
 		return write_escr(p, (unsigned)e, value);
@@ -488,6 +495,10 @@ static int netburst_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 		*value = n->cccr[msr - MSR_BPU_CCCR0];
 	else if (e >= 0)
 		*value = n->escr[e];
+	else if (netburst_extended(p) && msr - MSR_THREADS_0 < COUNTERS)
+		*value = n->threads[msr - MSR_THREADS_0];
+	else if (netburst_extended(p) && msr == MSR_THREADS_CAPABILITIES)
+		*value = p->threads;
 	else switch (msr) {
 	case MSR_TC_PRECISE_EVENT: *value = n->tc_precise; break;
 	case MSR_PEBS_ENABLE: *value = pebs_by_thread(p, n->pebs_enable); break;
@@ -536,7 +547,7 @@ static int netburst_restored(struct spmu *p)
 		if (n->escr[e] & ~(netburst_escr(p->model, netburst_escr_msr(e)) < 0 ? 0 : escr_bits(p)))
 			return SPMU_EINPUT;
 	for (unsigned i = 0; i < COUNTERS; i++)
-		if (n->cccr[i] & ~cccr_bits(p, i))
+		if (n->cccr[i] & ~cccr_bits(p, i) || !netburst_threads_valid(p, i, n->threads[i]))
 			return SPMU_EINPUT;
 	if (n->pebs_enable & ~pebs_bits(p) || n->pebs_matrix & ~MATRIX_BITS ||
 		p->ds.debugctl & ~pmu_ds_debugctl_bits(p))

@@ -128,8 +128,8 @@ struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool
 	if (m->shared->cores > 1)
 		others = coherence_snoop(m, line, true, cycle, timed);
 	if (timed)
-		uncore_lookup_signal(m, ACCESS_RFO, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared,
-			line)), cycle);
+		uncore_lookup_signal(m, ACCESS_RFO, line, uncore_found(m->shared, uncore_l3_find(m->shared, line),
+			true), cycle);
 	if (others.asked)
 		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
 			others.asked);

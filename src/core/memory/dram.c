@@ -48,6 +48,7 @@ int dram_init(struct dram *d, const struct core_config *c, double frequency_ghz,
 		return err_set(err, ERR_INPUT, "dram.row = %u bytes is not a power of two of at least 64", row);
 	d->channel_mask = channels - 1;
 	d->bank_mask = banks - 1;
+	d->half_mask = c->dram_halves == 2 ? channels : 0;
 	d->channel_log2 = log2_of(channels);
 	d->bank_log2 = log2_of(banks);
 	d->row_log2 = log2_of(row / (64 >> c->cache_line));

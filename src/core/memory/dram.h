@@ -13,6 +13,8 @@
  * refresh waits for its end.  Every other channel is half an interval late, and banks follow one another.  This was
  * measured on an EPYC 9005: a line flushed and read again and again takes up to 220 ns longer in one phase of each
  * 1950.7 ns; odd lines are 975 ns after even ones, and lines 4 KB apart have other phases.
+ * The halves of a channel (dram.halves) only tell lines apart for the uncore PMU: they share their channel's bandwidth
+ * and banks.
  * Left out: a refresh closes rows and delays writes; bank busy times (tRC, tFAW); read/write turnaround; scheduling
  * by row hits.
  *
@@ -42,6 +44,7 @@ struct dram {
 	uint32_t written[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* row + 1 of the last write; 0: none */
 	enum spmu_found found;				/* state in which the last read or write found its bank */
 	uint32_t channel_mask, bank_mask;
+	uint32_t half_mask;				/* the bit of a line that chooses its half; 0: none */
 	uint32_t channel_log2, bank_log2, row_log2;	/* row_log2: lines of a row */
 	uint32_t latency, empty, conflict;		/* cycles */
 	/* cycles of a bank's refresh (0: none), and between two of them */
@@ -57,5 +60,11 @@ uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle);
 static inline uint32_t dram_channel(const struct dram *d, uint32_t line)
 {
 	return line & d->channel_mask;
+}
+/* The bit above those of the channel: GUESS; counting UNC_M_CAS_COUNT.PCH0 in reads of each second, fourth, ... line
+ * of a huge page settles it. */
+static inline uint64_t dram_half(const struct dram *d, uint32_t line)
+{
+	return line & d->half_mask ? SPMU_ATTR(SECOND_HALF) : 0;
 }
 #endif

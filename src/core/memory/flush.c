@@ -74,6 +74,12 @@ static uint64_t demote(struct memsys *m, uint32_t line, uint64_t cycle, bool tim
 	return cycle + m->shared->l3_latency;
 }
 
+static bool holds(const struct memsys *m, uint32_t line)
+{
+	return cache_find(&m->l2, line) >= 0 || l1_find_physical(&m->l1d, line) >= 0 ||
+		l1_find_physical(&m->l1i, line) >= 0;
+}
+
 static uint64_t flush(struct memsys *m, uint64_t addr, uint32_t line, unsigned kind, uint64_t cycle, bool timed)
 {
 	if (kind == FLUSH_DEMOTE)
@@ -81,6 +87,8 @@ static uint64_t flush(struct memsys *m, uint64_t addr, uint32_t line, unsigned k
 	cycle = wc_flush(m, linear_line(m, addr), cycle, timed);
 	const bool clean = kind == FLUSH_CLEAN;
 	const struct snoop others = leave(m, line, clean, cycle, timed);
+	SLICE_AT(m, UNC_FLUSH, line, uncore_found(m->shared, uncore_l3_find(m->shared, line), others.held ||
+		holds(m, line)), cycle, 1);
 	uint64_t done = cycle + (m->shared->has_l3 ? m->shared->l3_latency : m->l2_latency);
 	if (others.modified)
 		done += m->shared->snoop;

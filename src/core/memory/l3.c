@@ -120,13 +120,25 @@ static uint64_t memory_write_bytes(struct memsys *m, uint32_t line, uint64_t byt
 			SPMU_ATTR(BUS_COMBINED) | (whole ? 0 : SPMU_ATTR(BUS_CHUNK)), !bytes || whole ? 1 : chunks);
 	}
 	uint64_t taken = dram_write(&m->shared->dram, line, rate_book(&m->write_rate, cycle));
-	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle);
+	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle, dram_half(&m->shared->dram, line));
+	SLICE_AT(m, UNC_WRITTEN, line, SPMU_FOUND_NOTHING, cycle, 1);
 	return taken;
 }
 
 static uint64_t memory_write(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	return memory_write_bytes(m, line, 0, cycle, timed);
+}
+
+/* What a read asks for, by the four kinds of the lookups' signals. */
+static uint64_t kind_of(enum access_kind kind)
+{
+	switch (kind) {
+	case ACCESS_RFO: return SPMU_ATTR(REQUEST_RFO);
+	case ACCESS_CODE: return SPMU_ATTR(REQUEST_CODE_RD);
+	case ACCESS_PREFETCH: return SPMU_ATTR(REQUEST_PF_L2);
+	default: return SPMU_ATTR(REQUEST_DATA_RD);
+	}
 }
 
 static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed)
@@ -136,8 +148,8 @@ static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, enu
 	const uint64_t asked = rate_book(&m->read_rate, cycle);
 	uint64_t there = __builtin_expect(m->shared->bus.clock != 0, 0) ? bus_read(m, line, asked, kind)
 		: dram_read(&m->shared->dram, line, asked);
-	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle);
-	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there);
+	CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle, dram_half(&m->shared->dram, line));
+	CHANNEL_AT(m, UNC_PENDING, line, m->shared->dram.found, cycle, there, kind_of(kind));
 	return there;
 }
 
@@ -150,7 +162,16 @@ void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line
 		[ACCESS_PREFETCH] = SPMU_SIG_UNC_PREFETCH
 	};
 	if (m->shared->has_l3 && emit_wanted(m->emitter, signal[kind]))
-		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found);
+		emit_uncore(m->emitter, signal[kind], cycle, cycle, 1, uncore_slice(m->shared, line), found, 0);
+}
+
+/* The request is done: raises the signal that spans it. */
+static void entry_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found, uint64_t begin,
+	uint64_t end)
+{
+	if (m->shared->has_l3 && emit_wanted(m->emitter, SPMU_SIG_UNC_ENTRY))
+		emit_uncore(m->emitter, SPMU_SIG_UNC_ENTRY, begin, end, 1, uncore_slice(m->shared, line), found,
+			kind_of(kind));
 }
 
 static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
@@ -308,9 +329,9 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		known = rate_book(&m->l3_rate, cycle) + s->l3_latency - m->l2_lookup;
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
 	*source = FROM_L3;
+	const enum spmu_found found = uncore_found(s, slot, others.held);
 	if (timed)
-		uncore_lookup_signal(m, kind, line,
-			slot < 0 && others.held ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot), cycle);
+		uncore_lookup_signal(m, kind, line, found, cycle);
 	OFFCORE_AT(m, request_of(m, kind) | (slot < 0 && !others.held ? SPMU_ATTR(SUPPLIED_MEMORY)
 		: SPMU_ATTR(SUPPLIED_L3)) | l3_state(s, slot, &others), others, slot >= 0, cycle);
 	if (others.asked && own)
@@ -343,11 +364,15 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			l3_insert(m, line, 0, known, timed);
 		const uint64_t there = memory_read(m, line, known, kind, timed);
 		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
+		if (timed)
+			entry_signal(m, kind, line, found, cycle, there);
 		return there;
 	}
 	if (others.until > known)	/* in flight to another core, which gets it first */
 		known = others.until;
 	if (others.modified || (others.held && own))
 		known += s->snoop;
+	if (timed)
+		entry_signal(m, kind, line, found, cycle, known);
 	return known;
 }

@@ -133,7 +133,7 @@ uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line);
 	do { \
 		if (timed && (m)->shared->has_l3 && emit_wanted((m)->emitter, SPMU_SIG_##name)) \
 			emit_uncore((m)->emitter, SPMU_SIG_##name, cycle, cycle, n, uncore_slice((m)->shared, line), \
-				found); \
+				found, 0); \
 	} while (0)
 /* A request beyond L2; its attributes are computed only if somebody counts the signal. */
 struct snoop;
@@ -143,11 +143,11 @@ void offcore_signal(struct memsys *m, uint64_t attributes, const struct snoop *o
 		if (timed && __builtin_expect(emit_wanted((m)->emitter, SPMU_SIG_OFFCORE_REQUEST), 0)) \
 			offcore_signal(m, attributes, &(others), in_l3, cycle); \
 	} while (0)
-#define CHANNEL_AT(m, name, line, found, begin, end) \
+#define CHANNEL_AT(m, name, line, found, begin, end, attributes) \
 	do { \
 		if (timed) \
 			emit_uncore((m)->emitter, SPMU_SIG_##name, begin, end, 1, \
-				dram_channel(&(m)->shared->dram, line), found); \
+				dram_channel(&(m)->shared->dram, line), found, attributes); \
 	} while (0)
 
 /* The linear line number of an address, as the L1s and their prefetchers use it. */
@@ -225,6 +225,11 @@ uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, ui
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
 int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);
+/* elsewhere: a core has the line. */
+static inline enum spmu_found uncore_found(const struct memsys_shared *s, int32_t slot, bool elsewhere)
+{
+	return slot < 0 && elsewhere ? SPMU_FOUND_ELSEWHERE : uncore_found_in(&s->l3, slot);
+}
 void uncore_lookup_signal(struct memsys *m, enum access_kind kind, uint32_t line, enum spmu_found found,
 	uint64_t cycle);
 

@@ -115,15 +115,17 @@ static inline void emit_signal(struct emitter *e, enum spmu_signal s, uint64_t b
 {
 	emit_signal_at(e, s, begin, end, count, 0, 0);
 }
-/* An uncore signal: unit is its slice or channel, found what was found there. */
+/* An uncore signal: unit is its slice or channel, found what was found there; attributes: set of SPMU_ATTR. */
 static inline void emit_uncore(struct emitter *e, enum spmu_signal s, uint64_t begin, uint64_t end, uint64_t count,
-	uint32_t unit, enum spmu_found found)
+	uint32_t unit, enum spmu_found found, uint64_t attributes)
 {
 	if (!emit_wanted(e, s))
 		return;
 	emit_signal(e, s, begin, end, count);
-	e->record[e->count - 1].unit = unit;
-	e->record[e->count - 1].found = found;
+	struct spmu_record *r = &e->record[e->count - 1];
+	r->unit = unit;
+	r->found = found;
+	r->is = attributes;
 }
 
 /* attributes: set of SPMU_ATTR. */

@@ -9,20 +9,22 @@
 #define PMU_UNCORE_INTERNAL_H
 #include "softpmu/uncore.h"
 
-/* What a box can count.  Those up to PENDING are signals.  CORE_ and EVICT_ are requests that snooped one core,
- * or several. */
+/* What a box can count.  Those up to PENDING_DATA are signals: at a slice before DRAM_READ, at a channel from there on.
+ * CORE_ and EVICT_ are requests that snooped one core, or several.  _1: in the second half of the channel. */
 enum uncore_what {
-	WHAT_READ, WHAT_RFO, WHAT_CODE, WHAT_PREFETCH, WHAT_WRITE, WHAT_VICTIM, WHAT_SNOOP, WHAT_INVALIDATE,
-	WHAT_EVICT, WHAT_DRAM_READ, WHAT_DRAM_WRITE, WHAT_PENDING, WHAT_CLOCK, WHAT_CORE_ONE, WHAT_CORE_MANY,
-	WHAT_EVICT_ONE, WHAT_EVICT_MANY, WHATS
+	WHAT_READ, WHAT_RFO, WHAT_CODE, WHAT_PREFETCH, WHAT_WRITE, WHAT_FLUSH, WHAT_VICTIM, WHAT_WRITTEN,
+	WHAT_ENTRY_READ, WHAT_ENTRY_RFO, WHAT_ENTRY_CODE, WHAT_ENTRY_PREFETCH,
+	WHAT_SNOOP, WHAT_INVALIDATE, WHAT_EVICT,
+	WHAT_DRAM_READ, WHAT_DRAM_READ_1, WHAT_DRAM_WRITE, WHAT_DRAM_WRITE_1, WHAT_PENDING, WHAT_PENDING_DATA,
+	WHAT_CLOCK, WHAT_CORE_ONE, WHAT_CORE_MANY, WHAT_EVICT_ONE, WHAT_EVICT_MANY, WHATS
 };
 enum { FOUND_ALL = 0xff };	/* set of enum spmu_found */
 
 enum { UNITS_MAX = 8, SELECTORS_MAX = 32, GROUPS_MAX = 5, ENTRIES_MAX = 16 };
 
 /* A @select line: a selector has groups, a group has entries for bits of the unit mask.  accept: for each
- * uncore_what, the set of spmu_found that it lets through. */
-struct entry { uint32_t bits; uint8_t accept[WHATS]; bool unmodelled; };
+ * uncore_what, the set of spmu_found that it lets through.  otherwise: for a mask without bits of the other entries. */
+struct entry { uint32_t bits; uint8_t accept[WHATS]; bool unmodelled, otherwise; };
 struct group { bool exact; uint8_t entries; struct entry entry[ENTRIES_MAX]; };
 struct selector { uint8_t unit, event, groups; struct group group[GROUPS_MAX]; };
 

@@ -23,7 +23,34 @@ static const uint8_t what_of_signal[SPMU_SIG_COUNT] = {
 	[SPMU_SIG_UNC_SNOOP] = WHAT_SNOOP + 1, [SPMU_SIG_UNC_INVALIDATE] = WHAT_INVALIDATE + 1,
 	[SPMU_SIG_UNC_EVICT] = WHAT_EVICT + 1, [SPMU_SIG_DRAM_READ] = WHAT_DRAM_READ + 1,
 	[SPMU_SIG_DRAM_WRITE] = WHAT_DRAM_WRITE + 1, [SPMU_SIG_UNC_PENDING] = WHAT_PENDING + 1,
+	[SPMU_SIG_UNC_FLUSH] = WHAT_FLUSH + 1, [SPMU_SIG_UNC_WRITTEN] = WHAT_WRITTEN + 1,
+	[SPMU_SIG_UNC_ENTRY] = WHAT_ENTRY_READ + 1,
 };
+
+/* What of the signals that come in several kinds: what_of_signal has the first of them. */
+static unsigned what_of(const struct spmu_record *r)
+{
+	const unsigned what = what_of_signal[r->signal] - 1u;
+	switch (what) {
+	case WHAT_DRAM_READ: case WHAT_DRAM_WRITE:
+		return what + !!(r->is & SPMU_ATTR(SECOND_HALF));
+	case WHAT_PENDING:
+		return r->is & (SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(REQUEST_CODE_RD)) ? what : WHAT_PENDING_DATA;
+	case WHAT_ENTRY_READ:
+		return r->is & SPMU_ATTR(REQUEST_RFO) ? WHAT_ENTRY_RFO
+			: r->is & SPMU_ATTR(REQUEST_CODE_RD) ? WHAT_ENTRY_CODE
+			: r->is & (SPMU_ATTR(REQUEST_PF_L2) | SPMU_ATTR(REQUEST_PF_L1D)) ? WHAT_ENTRY_PREFETCH : what;
+	default:
+		return what;
+	}
+}
+
+/* Counts for as long as the record lasts. */
+static bool lasts(unsigned what)
+{
+	return (what >= WHAT_ENTRY_READ && what <= WHAT_ENTRY_PREFETCH) || what == WHAT_PENDING ||
+		what == WHAT_PENDING_DATA;
+}
 
 #define CYCLE_LAST (UINT64_MAX / 4)
 
@@ -204,12 +231,12 @@ static void look(struct spmu_uncore *u, struct box *b, unsigned what, unsigned c
 		if (!c->counts || !amount || !from_thread(b, c, core, r))
 			continue;
 		uint64_t begin = ticks(u, b, base + r->begin), end = ticks(u, b, base + r->end);
-		if (what == WHAT_PENDING && c->shaped) {
+		if (lasts(what) && c->shaped) {
 			if (end > begin) {
 				shape_add(u, b, n, begin, (int64_t)(amount & INT32_MAX), true);
 				shape_add(u, b, n, end, -(int64_t)(amount & INT32_MAX), true);
 			}
-		} else if (what == WHAT_PENDING) {
+		} else if (lasts(what)) {
 			add(u, b, n, end > begin ? (end - begin) * amount : 0);
 		} else if (c->shaped) {
 			shape_add(u, b, n, begin, (int64_t)(amount & INT32_MAX), false);
@@ -234,7 +261,7 @@ void spmu_uncore_consume(struct spmu_uncore *u, int source, const struct spmu_ba
 	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
 		if (r->kind != SPMU_REC_SIGNAL || r->signal >= SPMU_SIG_COUNT || !what_of_signal[r->signal])
 			continue;
-		unsigned what = what_of_signal[r->signal] - 1u;
+		const unsigned what = what_of(r);
 		for (unsigned k = 0; k < u->model->units; k++) {
 			unsigned first = u->first[k], boxes = u->first[k + 1] - first, at = 0;
 			switch (u->model->unit[k].boxes) {

@@ -16,12 +16,17 @@
  *                                   one group of entries: what bits of the unit mask (hex) let through.  An event
  *                                   counts what all of its groups let through.
  *                                   bits: an entry applies if all of its BITS are set.  Entries are tried in order,
- *                                   and bits that one has used do not apply to the next; BITS 0 always applies.
+ *                                   and bits that one has used do not apply to the next; BITS 0 always applies,
+ *                                   BITS else (the last entry) if no entry before it does.
  *                                   exact: the entry applies whose BITS equal the mask's, of the bits in the group.
  *                                   A word is WHAT, .FOUND, WHAT.FOUND, or any:
- *                                     WHAT   read rfo code prefetch write victim snoop invalidate evict
+ *                                     WHAT   read rfo code prefetch write flush victim snoop invalidate evict
  *                                            dram_read dram_write pending clock; core_one core_many evict_one
- *                                            evict_many: requests or evictions that snoop one core, or several
+ *                                            evict_many: requests or evictions that snoop one core, or several;
+ *                                            written: a slice sends a line to memory; entry_read entry_rfo
+ *                                            entry_code entry_prefetch: such requests under way at a slice;
+ *                                            pending_data: of pending, data reads; dram_read0 dram_read1
+ *                                            dram_write0 dram_write1: on one half of the channel
  *                                     FOUND  nothing clean modified elsewhere open empty other
  *                                   none: what cannot happen in the modelled machine
  *                                   !: what happens in the real machine and is not modelled
@@ -42,16 +47,38 @@
 
 enum { TABLE_BYTES_MAX = 1 << 20, ROWS_MAX = 1024, COLUMNS = 8 };
 
-static const char *const what_names[WHATS] = { "read", "rfo", "code", "prefetch", "write", "victim", "snoop",
-	"invalidate", "evict", "dram_read", "dram_write", "pending", "clock", "core_one", "core_many", "evict_one",
-	"evict_many" };
+/* The words for what is counted, each with the set of what it stands for. */
+#define ONE(what) (UINT32_C(1) << WHAT_##what)
+static const char *const what_names[] = { "read", "rfo", "code", "prefetch", "write", "flush", "victim", "written",
+	"entry_read", "entry_rfo", "entry_code", "entry_prefetch", "snoop", "invalidate", "evict", "dram_read",
+	"dram_write", "dram_read0", "dram_read1", "dram_write0", "dram_write1", "pending",
+	"pending_data", "clock", "core_one", "core_many", "evict_one", "evict_many", "any" };
+static const uint32_t what_sets[] = { ONE(READ), ONE(RFO), ONE(CODE), ONE(PREFETCH), ONE(WRITE), ONE(FLUSH),
+	ONE(VICTIM), ONE(WRITTEN), ONE(ENTRY_READ), ONE(ENTRY_RFO), ONE(ENTRY_CODE), ONE(ENTRY_PREFETCH), ONE(SNOOP),
+	ONE(INVALIDATE), ONE(EVICT), ONE(DRAM_READ) | ONE(DRAM_READ_1), ONE(DRAM_WRITE) | ONE(DRAM_WRITE_1),
+	ONE(DRAM_READ), ONE(DRAM_READ_1), ONE(DRAM_WRITE), ONE(DRAM_WRITE_1), ONE(PENDING) | ONE(PENDING_DATA),
+	ONE(PENDING_DATA), ONE(CLOCK), ONE(CORE_ONE), ONE(CORE_MANY), ONE(EVICT_ONE), ONE(EVICT_MANY),
+	(UINT32_C(1) << WHATS) - 1 };
+_Static_assert(sizeof what_sets / sizeof *what_sets == sizeof what_names / sizeof *what_names, "a set for each word");
+
+/* The signals of each. */
 #define SIG(name) (UINT64_C(1) << SPMU_SIG_##name % 64), SPMU_SIG_##name / 64
 static const struct { uint64_t set; uint8_t word; uint64_t more; uint8_t more_word;
-} what_signal[WHATS] = { { SIG(UNC_READ), 0, 0 }, { SIG(UNC_RFO), 0, 0 }, { SIG(UNC_CODE), 0, 0 },
-	{ SIG(UNC_PREFETCH), 0, 0 }, { SIG(UNC_WRITE), 0, 0 }, { SIG(UNC_VICTIM), 0, 0 }, { SIG(UNC_SNOOP), 0, 0 },
-	{ SIG(UNC_INVALIDATE), 0, 0 }, { SIG(UNC_EVICT), 0, 0 }, { SIG(DRAM_READ), 0, 0 }, { SIG(DRAM_WRITE), 0, 0 },
-	{ SIG(UNC_PENDING), 0, 0 }, { 0, 0, 0, 0 }, { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
-	{ SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) }, { SIG(UNC_EVICT), 0, 0 }, { SIG(UNC_EVICT), 0, 0 } };
+} what_signal[WHATS] = {
+	[WHAT_READ] = { SIG(UNC_READ), 0, 0 }, [WHAT_RFO] = { SIG(UNC_RFO), 0, 0 },
+	[WHAT_CODE] = { SIG(UNC_CODE), 0, 0 }, [WHAT_PREFETCH] = { SIG(UNC_PREFETCH), 0, 0 },
+	[WHAT_WRITE] = { SIG(UNC_WRITE), 0, 0 }, [WHAT_FLUSH] = { SIG(UNC_FLUSH), 0, 0 },
+	[WHAT_VICTIM] = { SIG(UNC_VICTIM), 0, 0 }, [WHAT_WRITTEN] = { SIG(UNC_WRITTEN), 0, 0 },
+	[WHAT_ENTRY_READ] = { SIG(UNC_ENTRY), 0, 0 }, [WHAT_ENTRY_RFO] = { SIG(UNC_ENTRY), 0, 0 },
+	[WHAT_ENTRY_CODE] = { SIG(UNC_ENTRY), 0, 0 }, [WHAT_ENTRY_PREFETCH] = { SIG(UNC_ENTRY), 0, 0 },
+	[WHAT_SNOOP] = { SIG(UNC_SNOOP), 0, 0 }, [WHAT_INVALIDATE] = { SIG(UNC_INVALIDATE), 0, 0 },
+	[WHAT_EVICT] = { SIG(UNC_EVICT), 0, 0 },
+	[WHAT_DRAM_READ] = { SIG(DRAM_READ), 0, 0 }, [WHAT_DRAM_READ_1] = { SIG(DRAM_READ), 0, 0 },
+	[WHAT_DRAM_WRITE] = { SIG(DRAM_WRITE), 0, 0 }, [WHAT_DRAM_WRITE_1] = { SIG(DRAM_WRITE), 0, 0 },
+	[WHAT_PENDING] = { SIG(UNC_PENDING), 0, 0 }, [WHAT_PENDING_DATA] = { SIG(UNC_PENDING), 0, 0 },
+	[WHAT_CORE_ONE] = { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
+	[WHAT_CORE_MANY] = { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
+	[WHAT_EVICT_ONE] = { SIG(UNC_EVICT), 0, 0 }, [WHAT_EVICT_MANY] = { SIG(UNC_EVICT), 0, 0 } };
 static const char *const found_names[] = { "nothing", "clean", "modified", "elsewhere", "open", "empty", "other" };
 static const char *const box_names[] = { "slice", "package", "channel", "controller" };
 
@@ -114,12 +141,12 @@ static bool value(char *s, struct entry *e)
 			continue;
 		if (dot)
 			*dot = 0;
-		int what = *w && strcmp(w, "any") ? FIND(what_names, w) : WHATS,
+		int what = FIND(what_names, *w ? w : "any"),
 		    found = dot ? FIND(found_names, dot + 1) : 0;
 		if (what < 0 || found < 0 || (!*w && !dot))
 			return false;
 		for (int i = 0; i < WHATS; i++)
-			if (what == WHATS || what == i)
+			if (what_sets[what] >> i & 1)
 				e->accept[i] |= dot ? (uint8_t)(1u << found) : FOUND_ALL;
 	}
 	return true;
@@ -152,7 +179,9 @@ static int select_line(struct spmu_uncore_model *m, char **w, unsigned n, char *
 		*e = (struct entry){ 0 };
 		if (eq)
 			*eq = 0;
-		if (!eq || !pmu_text_number(w[i], 16, UINT32_MAX, &bits) || !value(eq + 1, e))
+		e->otherwise = !strcmp(w[i], "else") && i == n - 1 && !exact;
+		bits = 0;
+		if (!eq || !(e->otherwise || pmu_text_number(w[i], 16, UINT32_MAX, &bits)) || !value(eq + 1, e))
 			return pmu_text_problem(text, bytes, SPMU_EINPUT,
 				"@select: '%.40s' is not BITS=WORD[+WORD...] with known words", w[i]);
 		e->bits = (uint32_t)bits;
@@ -372,7 +401,8 @@ bool uncore_select(const struct spmu_uncore_model *m, unsigned unit, unsigned ev
 		for (const struct entry *e = g->entry; e < g->entry + g->entries; e++)
 			all |= e->bits;
 		for (const struct entry *e = g->entry; e < g->entry + g->entries; e++) {
-			if (g->exact ? (umask & all) != e->bits : (rest & e->bits) != e->bits)
+			if (g->exact ? (umask & all) != e->bits : (rest & e->bits) != e->bits ||
+				(e->otherwise && matched))
 				continue;
 			rest &= ~e->bits;
 			matched = true;

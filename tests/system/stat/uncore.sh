@@ -6,13 +6,16 @@
 count() { "$SOFTPMU" stat -x, "$@" 2>&1 >/dev/null | cut -d, -f1,3; }
 of() { awk -F, -v n="$1" '$2 == n { print $1 }' "$2"; }
 # Runs with one and two rounds: the difference is one round over 16 MB, 262,144 lines. L3 has 6 MB.
+pending=unc_arb_trk_occupancy
 for n in 1 2; do
 	count --core skylake -e unc_arb_trk_requests.all,unc_arb_trk_requests.writes,unc_cbo_cache_lookup.read_i,\
 uncore_imc/data_reads/ \
 		-e uncore_cbox/event=0x34,umask=0x18,name=all/,uncore_cbox_0/event=0x34,umask=0x18,name=box0/ \
 		-e uncore_cbox_1/event=0x34,umask=0x18,name=box1/,cbox_2/event=0x34,umask=0x18,name=box2/ \
-		-e uncore_cbox_3/event=0x34,umask=0x18,name=box3/ "$PROGRAMS/stream" read 16384 $n >r$n
-	count --core skylake -e unc_arb_trk_requests.writes "$PROGRAMS/stream" write 16384 $n >w$n
+		-e uncore_cbox_3/event=0x34,umask=0x18,name=box3/ -e $pending.all,$pending.data_read \
+		"$PROGRAMS/stream" read 16384 $n >r$n
+	count --core skylake -e unc_arb_trk_requests.writes,$pending.all,$pending.data_read "$PROGRAMS/stream" write \
+		16384 $n >w$n
 	count --core skylake -e unc_cbo_cache_lookup.read_mesi,unc_cbo_cache_lookup.read_i "$PROGRAMS/stream" read \
 		3072 $n >h$n
 	count --core golden-cove \
@@ -24,6 +27,9 @@ diff_of() { echo $(($(of "$1" "${2}2") - $(of "$1" "${2}1"))); }
 within "a read of 16 MB looks up each line in L3 and misses" "$(diff_of unc_cbo_cache_lookup.read_i r)" 262144 1
 within "a read of 16 MB reads each line from memory" "$(diff_of unc_arb_trk_requests.all r)" 262144 3
 within "a write of 16 MB writes each line back" "$(diff_of unc_arb_trk_requests.writes w)" 262144 3
+within "what is under way for loads is data reads" "$(diff_of $pending.data_read r)" "$(diff_of $pending.all r)" 1
+check "what is under way for stores is reads for ownership, too" \
+	[ "$(diff_of $pending.data_read w)" -lt "$(diff_of $pending.all w)" ]
 within "uncore_imc/data_reads/ counts MiB" \
 	"$(awk -v a="$(of uncore_imc/data_reads/ r1)" -v b="$(of uncore_imc/data_reads/ r2)" \
 	'BEGIN { print b - a }')" 16 1
@@ -42,6 +48,30 @@ within "golden-cove: a read of 64 MB reads each line from memory" "$(diff_of unc
 nonzero "DRAM rows are opened for few of the reads: $(diff_of unc_m_act_count.all g)" \
 	"$([ "$(diff_of unc_m_act_count.all g)" \
 	-gt 8191 ] && [ "$(diff_of unc_m_act_count.all g)" -lt 300000 ] && echo 1)"
+
+# Sapphire Rapids: events of which one must equal another, or their sum.
+cha=unc_cha_tor_inserts.ia unc=unc_cha_requests
+count --core golden-cove -e $cha,${cha}_hit,${cha}_miss,$unc.reads,$unc.writes,unc_cha_llc_lookup.all \
+	-e unc_m_cas_count.all,unc_m_cas_count.pch0,unc_m_cas_count.pch1,unc_m_cas_count.rd,unc_m_cas_count.wr \
+	-e unc_cha_llc_lookup.flush_inv,${cha}_miss_drd,unc_cha_tor_occupancy.ia_miss_drd "$PROGRAMS/stream" write \
+	65536 1 >s
+
+same "requests of the cores hit or miss" "$(of $cha s)" "$(($(of ${cha}_hit s) + $(of ${cha}_miss s)))"
+same "all lookups of L3 are requests of the cores" "$(of $cha s)" "$(of unc_cha_llc_lookup.all s)"
+same "reads that miss all caches come from memory" "$(of $unc.reads s)" "$(of unc_m_cas_count.rd s)"
+same "writes that pass L3 go to memory" "$(of $unc.writes s)" "$(of unc_m_cas_count.wr s)"
+same "two halves make a channel" "$(($(of unc_m_cas_count.pch0 s) + $(of unc_m_cas_count.pch1 s)))" \
+	"$(of unc_m_cas_count.all s)"
+within "a sweep uses both halves" "$(of unc_m_cas_count.pch0 s)" "$(of unc_m_cas_count.pch1 s)" 1
+nonzero "nothing is flushed" "$([ "$(of unc_cha_llc_lookup.flush_inv s)" = 0 ] && echo 1)"
+# 2,500 MHz: at least 45 ns, the latency of an open row, and less than 300 ns
+each=$(($(of unc_cha_tor_occupancy.ia_miss_drd s) / $(of ${cha}_miss_drd s)))
+nonzero "a missing data read is under way for $each uncore cycles" "$([ $each -gt 112 ] && [ $each -lt 750 ] && echo 1)"
+for n in 10000 12000; do
+	count --core golden-cove -e unc_cha_llc_lookup.flush_inv "$PROGRAMS/flush" clflush $n >f$n
+done
+within "each CLFLUSH looks L3 up" "$(($(of unc_cha_llc_lookup.flush_inv f12000) -
+	$(of unc_cha_llc_lookup.flush_inv f10000)))" 2000 1
 
 # Clocks.
 count --core skylake -e unc_clock.socket,cycles:u,uncore_cbox_0/clockticks/ "$PROGRAMS/stream" read 64 1 >c

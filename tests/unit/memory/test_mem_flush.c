@@ -95,6 +95,8 @@ static void test_modified_lines_are_written_once(void **state)
 		memsys_flush(f->m, X, kinds[i], 2000);
 		memsys_flush(f->m, X, kinds[i], 3000);
 		assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
+		assert_int_equal(mf_count(f, SPMU_SIG_UNC_WRITTEN), 1);	/* each of them passes its slice */
+		assert_int_equal(mf_count(f, SPMU_SIG_UNC_FLUSH), 2);
 		assert_int_equal(load(f->m, X, 4000).did, kinds[i] == FLUSH_CLEAN ? BITS_L1 : BITS_MEMORY);
 		memsys_flush(f->m, X, FLUSH_OUT, 5000);
 	}

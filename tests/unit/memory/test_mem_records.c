@@ -43,6 +43,26 @@ static void test_an_l3_hit_says_what_other_cores_had(void **state)
 	memsys_destroy(second);
 }
 
+static void test_a_request_is_under_way_at_its_slice_until_its_data_come(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_start(f);
+	mf_map(f);
+	struct memsys *second = second_core(f);
+	load_on(second, BASE + 63 * 64, 0);
+	mf_forget(f);
+	load_on(f->m, LINE_AT(0, 0), 1000);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_ENTRY), 1);
+	assert_true(f->begin[SPMU_SIG_UNC_ENTRY] > 1000 && f->begin[SPMU_SIG_UNC_ENTRY] < 1000 + L3);
+	assert_int_equal(f->end[SPMU_SIG_UNC_ENTRY], 1000 + MEMORY);
+	load_on(f->m, LINE_AT(0, 0), 2000);	/* L1D has it */
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_ENTRY), 1);
+	load_on(second, LINE_AT(0, 0), 5000);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_ENTRY), 2);
+	assert_true(f->end[SPMU_SIG_UNC_ENTRY] < 5000 + MEMORY);
+	memsys_destroy(second);
+}
+
 static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -216,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		MF_TEST(test_an_l3_hit_says_what_other_cores_had),
+		MF_TEST(test_a_request_is_under_way_at_its_slice_until_its_data_come),
 		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
 		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
 		MF_TEST(test_the_super_queue_says_when_it_is_full_and_who_waits),

@@ -70,15 +70,20 @@ static void wr(struct fixture *f, uint32_t msr, uint64_t value)
 
 struct one { enum spmu_signal signal; uint32_t begin, end, count, unit; enum spmu_found found; };
 
+static struct spmu_record record_of(const struct one *s, uint64_t attributes)
+{
+	return (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s->signal,
+		.did = s->count, .begin = s->begin, .end = s->end, .unit = s->unit, .found = s->found,
+		.is = attributes };
+}
+
 /* Sends a batch of core `core` with these signals; it begins at cycle `base` and its watermark is `watermark`. */
 static void feed(struct fixture *f, int core, uint64_t base, uint64_t watermark, const struct one *s, unsigned n)
 {
 	struct spmu_record r[64];
 	assert_true(n <= 64);
 	for (unsigned i = 0; i < n; i++)
-		r[i] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255, .signal = s[i].signal,
-			.did = s[i].count, .begin = s[i].begin,
-			.end = s[i].end, .unit = s[i].unit, .found = s[i].found };
+		r[i] = record_of(&s[i], 0);
 	struct spmu_batch b = { .base_cycle = base, .watermark = watermark, .count = n, .records = r };
 	spmu_uncore_consume(f->u, f->core[core], &b);
 }
@@ -253,8 +258,34 @@ static const struct one everything[] = {
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
-/* Programs an event on counter 0 of all boxes, sends `everything` and returns the sum over the boxes. */
-static uint64_t count_event(const char *table, const char *name)
+/* Signals that come in kinds, and those of slices that last. */
+static const struct { struct one one; uint64_t attributes; } kinds[] = {
+	{ { SPMU_SIG_UNC_READ, 1, 1, 1, 0, SPMU_FOUND_NOTHING }, 0 },
+	{ { SPMU_SIG_UNC_RFO, 1, 1, 2, 0, SPMU_FOUND_ELSEWHERE }, 0 },
+	{ { SPMU_SIG_UNC_WRITE, 1, 1, 4, 1, SPMU_FOUND_NOTHING }, 0 },
+	{ { SPMU_SIG_UNC_FLUSH, 1, 1, 8, 1, SPMU_FOUND_MODIFIED }, 0 },
+	{ { SPMU_SIG_UNC_FLUSH, 1, 1, 16, 2, SPMU_FOUND_NOTHING }, 0 },
+	{ { SPMU_SIG_UNC_WRITTEN, 1, 1, 32, 2, SPMU_FOUND_NOTHING }, 0 },
+	{ { SPMU_SIG_UNC_VICTIM, 1, 1, 64, 2, SPMU_FOUND_MODIFIED }, 0 },
+	/* cycles: 6 and 12 are 5 and 10 of the slices' clock */
+	{ { SPMU_SIG_UNC_ENTRY, 12, 18, 1, 0, SPMU_FOUND_NOTHING }, SPMU_ATTR(REQUEST_DATA_RD) },
+	{ { SPMU_SIG_UNC_ENTRY, 12, 24, 1, 0, SPMU_FOUND_CLEAN }, SPMU_ATTR(REQUEST_DATA_RD) },
+	{ { SPMU_SIG_UNC_ENTRY, 12, 72, 1, 0, SPMU_FOUND_NOTHING }, SPMU_ATTR(REQUEST_RFO) },
+	{ { SPMU_SIG_UNC_ENTRY, 12, 84, 1, 0, SPMU_FOUND_NOTHING }, SPMU_ATTR(REQUEST_CODE_RD) },
+	{ { SPMU_SIG_UNC_ENTRY, 12, 96, 1, 0, SPMU_FOUND_NOTHING }, SPMU_ATTR(REQUEST_PF_L2) },
+	{ { SPMU_SIG_UNC_PENDING, 10, 11, 1, 0, SPMU_FOUND_ROW_OPEN }, SPMU_ATTR(REQUEST_DATA_RD) },
+	{ { SPMU_SIG_UNC_PENDING, 10, 12, 1, 0, SPMU_FOUND_ROW_OPEN }, SPMU_ATTR(REQUEST_PF_L2) },
+	{ { SPMU_SIG_UNC_PENDING, 10, 14, 1, 0, SPMU_FOUND_ROW_OPEN }, SPMU_ATTR(REQUEST_RFO) },
+	{ { SPMU_SIG_UNC_PENDING, 10, 18, 1, 0, SPMU_FOUND_ROW_OPEN }, SPMU_ATTR(REQUEST_CODE_RD) },
+	{ { SPMU_SIG_DRAM_READ, 1, 1, 1, 0, SPMU_FOUND_ROW_OTHER }, 0 },
+	{ { SPMU_SIG_DRAM_READ, 1, 1, 2, 0, SPMU_FOUND_ROW_OTHER }, SPMU_ATTR(SECOND_HALF) },
+	{ { SPMU_SIG_DRAM_WRITE, 1, 1, 4, 1, SPMU_FOUND_ROW_OPEN }, 0 },
+	{ { SPMU_SIG_DRAM_WRITE, 1, 1, 8, 1, SPMU_FOUND_ROW_OPEN }, SPMU_ATTR(SECOND_HALF) },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Programs an event on counter 0 of all boxes, sends these records and returns the sum over the boxes. */
+static uint64_t count_records(const char *table, const char *name, const struct spmu_record *record, unsigned records)
 {
 	struct fixture f;
 	begin(&f, table);
@@ -277,7 +308,8 @@ static uint64_t count_event(const char *table, const char *name)
 	if (!strcmp(unit, "clock"))
 		wr(&f, 0x394, EN);
 	feed(&f, 0, 0, 0, NULL, 0);
-	feed(&f, 0, 0, 3000, everything, EVERYTHING);
+	spmu_uncore_consume(f.u, f.core[0], &(struct spmu_batch){ .watermark = 3000, .count = records,
+		.records = record });
 	for (unsigned b = 0; b < 4; b++)
 		if (!strcmp(unit, "cbox") || !strcmp(unit, "cha"))
 			sum += rd(&f, (server ? 0x2008u : 0x706u) + 16 * b);
@@ -292,6 +324,43 @@ static uint64_t count_event(const char *table, const char *name)
 		sum = rd(&f, 0x395);
 	end(&f);
 	return sum;
+}
+
+static uint64_t count_event(const char *table, const char *name)
+{
+	struct spmu_record r[EVERYTHING];
+	for (unsigned i = 0; i < EVERYTHING; i++)
+		r[i] = record_of(&everything[i], 0);
+	return count_records(table, name, r, EVERYTHING);
+}
+
+static void test_kinds_of_a_signal_are_counted_apart(void **state)
+{
+	(void)state;
+	static const struct { const char *table, *name; uint64_t count; } expected[] = {
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.FLUSH_INV", 24 }, { "golden-cove", "UNC_CHA_LLC_LOOKUP.ALL", 31 },
+		{ "golden-cove", "UNC_CHA_LLC_LOOKUP.MISS_ALL", 1 + 4 + 16 },
+		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA", 31 }, { "golden-cove", "UNC_CHA_TOR_INSERTS.IA_HIT", 2 + 8 },
+		{ "golden-cove", "UNC_CHA_TOR_INSERTS.IA_MISS", 1 + 4 + 16 },
+		{ "golden-cove", "UNC_CHA_REQUESTS.READS", 1 }, { "golden-cove", "UNC_CHA_REQUESTS.WRITES", 32 },
+		{ "golden-cove", "UNC_CHA_TOR_OCCUPANCY.IA_MISS_DRD", 5 },
+		{ "golden-cove", "UNC_M_CAS_COUNT.ALL", 15 }, { "golden-cove", "UNC_M_CAS_COUNT.PCH0", 1 + 4 },
+		{ "golden-cove", "UNC_M_CAS_COUNT.PCH1", 2 + 8 }, { "golden-cove", "UNC_M_PRE_COUNT.RD", 3 },
+		{ "skylake", "UNC_ARB_TRK_OCCUPANCY.ALL", 1 + 2 + 4 + 8 },
+		{ "skylake", "UNC_ARB_TRK_OCCUPANCY.DATA_READ", 1 + 2 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.ANY_MESI", 31 }, { "skylake", "UNC_CBO_CACHE_LOOKUP.READ_MESI", 3 },
+		{ "skylake", "UNC_CBO_CACHE_LOOKUP.WRITE_MESI", 4 }, { "ivy-bridge", "UNC_CBO_CACHE_LOOKUP.ANY_MESI",
+		31 },
+	};
+	struct spmu_record r[KINDS];
+	for (unsigned i = 0; i < KINDS; i++)
+		r[i] = record_of(&kinds[i].one, kinds[i].attributes);
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		const uint64_t n = count_records(expected[i].table, expected[i].name, r, KINDS);
+		if (n != expected[i].count)
+			fail_msg("%s, %s: %llu, not %llu", expected[i].table, expected[i].name, (unsigned long long)n,
+				(unsigned long long)expected[i].count);
+	}
 }
 
 static void test_each_event_counts_what_its_name_says(void **state)
@@ -603,6 +672,7 @@ int main(void)
 		cmocka_unit_test(test_resets_of_a_box_and_of_a_counter_clear_what_they_name),
 		cmocka_unit_test(test_memory_mapped_registers_answer_at_their_widths),
 		cmocka_unit_test(test_each_event_counts_what_its_name_says),
+		cmocka_unit_test(test_kinds_of_a_signal_are_counted_apart),
 		cmocka_unit_test(test_a_box_counts_its_own_slice_or_channel),
 		cmocka_unit_test(test_free_running_counters_need_no_enabling),
 		cmocka_unit_test(test_a_counter_counts_between_its_enabling_and_its_disabling),

@@ -83,14 +83,11 @@ int cores_join(struct session *s, struct thread *t, struct err *err)
 	for (size_t i = 0; i < s->items; i++)
 		driver_sit(t->job + i, t->hw_thread);
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
-		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		if (sampling_precise(s, k)) {
-			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
-			if (rc)
-				break;
+		rc = sampling_attached(s, t, k, err);
+		if (rc)
+			break;
+		if (t->attached[k].own)
 			precise_move(t->attached[k].own, t->hw_thread);
-			t->attached[k].precise = t->attached[k].own;
-		}
 		if (!c->pmu[k]) {
 			c->attached[k] = (struct attached){ .core = c, .pmu = k };
 			rc = sampling_pmu(s, &c->pmu[k], c->attached + k, t->word_bytes, 0, err);

@@ -172,6 +172,8 @@ void sampling_drain(struct session *s, struct thread *t);
 int sampling_pmu(struct session *s, struct spmu **out, struct attached *context, int word_bytes, uint8_t hw_thread,
 	struct err *err);
 int sampling_buffer(struct session *s, struct precise **out, int word_bytes, struct attached *context, struct err *err);
+/* Fills in t->attached[pmu], with a PEBS buffer of its own if the PMU samples precisely. */
+int sampling_attached(struct session *s, struct thread *t, unsigned pmu, struct err *err);
 
 /* session_shared.c: with pebs_shared, handles the buffers when a thread starts, continues and ends. */
 int shared_start(struct session *s, struct thread *t, const struct run_thread *run, struct err *err);

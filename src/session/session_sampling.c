@@ -397,17 +397,23 @@ int sampling_pmu(struct session *s, struct spmu **out, struct attached *context,
 	return spmu_create(out, s->o.model, &host) ? err_set(err, ERR_NOMEM, "out of memory for a PMU") : 0;
 }
 
+int sampling_attached(struct session *s, struct thread *t, unsigned pmu, struct err *err)
+{
+	struct attached *a = t->attached + pmu;
+	*a = (struct attached){ .thread = t, .pmu = pmu };
+	int rc = sampling_precise(s, pmu) ? sampling_buffer(s, &a->own, t->word_bytes, a, err) : 0;
+	if (!rc)
+		a->precise = a->own;
+	return rc;
+}
+
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err)
 {
 	int rc = 0;
 	for (unsigned k = 0; !rc && k < s->pmus; k++) {
-		t->attached[k] = (struct attached){ .thread = t, .pmu = k };
-		if (sampling_precise(s, k)) {
-			rc = sampling_buffer(s, &t->attached[k].own, t->word_bytes, t->attached + k, err);
-			if (rc)
-				break;
-			t->attached[k].precise = t->attached[k].own;
-		}
+		rc = sampling_attached(s, t, k, err);
+		if (rc)
+			break;
 		rc = sampling_pmu(s, &t->pmu[k], t->attached + k, t->word_bytes, hw_thread, err);
 		if (!rc)
 			spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI);

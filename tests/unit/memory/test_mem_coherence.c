@@ -8,32 +8,13 @@ static struct memsys *second;
 
 static int setup(void **state)
 {
-	struct err err = { 0 };
-	if (mf_setup(state))
-		return -1;
-	struct machine_fixture *f = *state;
-	f->config.l3_snoop_ns = SNOOP;
-	mf_start(f);
-	if (memsys_create(&second, f->shared, &f->config, f->e, &err))
-		return -1;
-	struct mem_result r;
-	mf_map(f);
-	memsys_load(second, 0x400000, BASE + 63 * 64, 8, 0, false, &r);
-	mf_forget(f);
-	return 0;
+	return mf_two_cores(state, SNOOP, 0, &second);
 }
 
 static int teardown(void **state)
 {
 	memsys_destroy(second);
 	return mf_teardown(state);
-}
-
-static struct mem_result load(struct memsys *m, uint64_t addr, uint64_t cycle)
-{
-	struct mem_result r = { 0, 0 };
-	memsys_load(m, 0x400000, addr, 8, cycle, false, &r);
-	return r;
 }
 
 static struct mem_result store(struct memsys *m, uint64_t addr, uint64_t cycle)
@@ -56,36 +37,36 @@ static void test_a_modified_line_of_another_core_is_read_from_there_and_shared(v
 	struct machine_fixture *f = *state;
 	store(f->m, X, 1000);
 	mf_forget(f);
-	assert_result(load(second, X, 2000), 2000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
+	assert_result(mf_load_on(second, X, 2000), 2000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_SNOOP), 1);
-	assert_result(load(f->m, X, 3000), 3000, L1, BITS_L1);		/* it may still read its copy */
-	assert_result(load(second, X, 3000), 3000, L1, BITS_L1);
+	assert_result(mf_load_on(f->m, X, 3000), 3000, L1, BITS_L1);		/* it may still read its copy */
+	assert_result(mf_load_on(second, X, 3000), 3000, L1, BITS_L1);
 }
 
 static void test_a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);
-	assert_result(load(second, X, 2000), 2000, L3, BITS_L3 | DID(SNOOP_HIT));
+	mf_load_on(f->m, X, 1000);
+	assert_result(mf_load_on(second, X, 2000), 2000, L3, BITS_L3 | DID(SNOOP_HIT));
 }
 
 static void test_a_store_to_a_shared_line_takes_it_from_the_others_first(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);
-	load(second, X, 2000);
+	mf_load_on(f->m, X, 1000);
+	mf_load_on(second, X, 2000);
 	mf_forget(f);
 	struct mem_result r = store(second, X, 3000);
 	assert_true(r.ready >= 3000 + L3 + SNOOP);
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 1);
-	assert_result(load(f->m, X, 4000), 4000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
+	assert_result(mf_load_on(f->m, X, 4000), 4000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
 }
 
 static void test_a_store_to_a_line_held_alone_asks_nobody(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);			/* exclusive */
+	mf_load_on(f->m, X, 1000);			/* exclusive */
 	mf_forget(f);
 	assert_int_equal(store(f->m, X, 2000).ready, 2001);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 0);
@@ -100,7 +81,7 @@ static void test_a_store_that_misses_takes_the_line_away(void **state)
 	struct mem_result r = store(second, X, 2000);
 	assert_int_equal(r.ready, 2000 + L3 + SNOOP + 1);
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
-	assert_int_equal(load(f->m, X, 3000).did, BITS_L3 | DID(SNOOP_HITM));
+	assert_int_equal(mf_load_on(f->m, X, 3000).did, BITS_L3 | DID(SNOOP_HITM));
 }
 
 static void test_stores_of_two_cores_to_one_line_have_it_in_turn(void **state)
@@ -129,9 +110,9 @@ static void test_stores_of_two_cores_to_lines_of_their_own_are_free(void **state
 static void test_a_line_on_its_way_from_memory_comes_to_the_second_behind_the_first(void **state)
 {
 	struct machine_fixture *f = *state;
-	uint64_t there = load(f->m, X, 1000).ready;
+	uint64_t there = mf_load_on(f->m, X, 1000).ready;
 	assert_int_equal(there, 1000 + MEMORY);
-	assert_int_equal(load(second, X, 1010).ready, there);
+	assert_int_equal(mf_load_on(second, X, 1010).ready, there);
 }
 
 static void test_a_line_of_three_readers_is_taken_from_both_others(void **state)
@@ -140,15 +121,15 @@ static void test_a_line_of_three_readers_is_taken_from_both_others(void **state)
 	struct err err = { 0 };
 	struct memsys *third;
 	assert_int_equal(memsys_create(&third, f->shared, &f->config, f->e, &err), 0);
-	load(f->m, X, 1000);
-	load(second, X, 2000);
-	load(third, BASE + 63 * 64, 2500);
+	mf_load_on(f->m, X, 1000);
+	mf_load_on(second, X, 2000);
+	mf_load_on(third, BASE + 63 * 64, 2500);
 	/* already shared, so L3 answers without a snoop */
-	assert_int_equal(load(third, X, 3000).did, BITS_L3);
+	assert_int_equal(mf_load_on(third, X, 3000).did, BITS_L3);
 	mf_forget(f);
 	store(third, X, 4000);
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 2);
-	assert_int_equal(load(f->m, X, 5000).did, BITS_L3 | DID(SNOOP_HITM));
+	assert_int_equal(mf_load_on(f->m, X, 5000).did, BITS_L3 | DID(SNOOP_HITM));
 	memsys_destroy(third);
 }
 
@@ -158,27 +139,27 @@ static void test_a_core_that_is_gone_holds_nothing(void **state)
 	struct err err = { 0 };
 	struct memsys *third;
 	assert_int_equal(memsys_create(&third, f->shared, &f->config, f->e, &err), 0);
-	load(third, BASE + 63 * 64, 500);
-	load(third, X, 1000);
+	mf_load_on(third, BASE + 63 * 64, 500);
+	mf_load_on(third, X, 1000);
 	memsys_destroy(third);
-	assert_result(load(second, X, 2000), 2000, L3, BITS_L3);
+	assert_result(mf_load_on(second, X, 2000), 2000, L3, BITS_L3);
 }
 
 static void test_a_stores_source_is_where_its_line_is_and_asking_changes_nothing(void **state)
 {
 	struct machine_fixture *f = *state;
 	const uint64_t miss = DID(STORE_L1D_MISS);
-	load(f->m, X + 64 * 32, 500);		/* translated */
+	mf_load_on(f->m, X + 64 * 32, 500);		/* translated */
 	mf_forget(f);
 	for (unsigned i = 0; i < 2; i++)	/* a second time: the first has not fetched it */
 		assert_int_equal(memsys_store_source(f->m, X), miss);
 	store(second, X, 1000);
 	assert_int_equal(memsys_store_source(f->m, X), miss | DID(STORE_L3_HIT) | DID(STORE_HITM));
 	assert_int_equal(memsys_store_source(second, X), 0);
-	load(f->m, X, 2000);			/* now both have it, clean */
+	mf_load_on(f->m, X, 2000);			/* now both have it, clean */
 	assert_int_equal(memsys_store_source(f->m, X), 0);
 	for (unsigned n = 1; n < 4; n++)	/* out of L1D, which has two ways */
-		load(f->m, LINE_AT(0, n), 3000 + 1000 * n);
+		mf_load_on(f->m, LINE_AT(0, n), 3000 + 1000 * n);
 	assert_int_equal(memsys_store_source(f->m, X), miss | DID(STORE_L2_HIT));
 }
 
@@ -193,17 +174,17 @@ static uint64_t found_in_l3(struct machine_fixture *f)
 static void test_a_request_says_how_l3_has_the_line(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);
+	mf_load_on(f->m, X, 1000);
 	assert_int_equal(found_in_l3(f), SPMU_ATTR(L3_MISSED));
-	load(second, X, 2000);
+	mf_load_on(second, X, 2000);
 	assert_int_equal(found_in_l3(f), SPMU_ATTR(SHARED));
 	store(second, X, 3000);		/* asks for ownership alone */
 	assert_int_equal(found_in_l3(f), 0);
-	load(f->m, X, 4000);
+	mf_load_on(f->m, X, 4000);
 	assert_int_equal(found_in_l3(f), SPMU_ATTR(MODIFIED));
 	for (unsigned i = 0; i < 5; i++)	/* the fifth evicts the first from L2 */
-		load(f->m, LINE_AT(2, 4 * i), 5000 + 1000 * i);
-	load(f->m, LINE_AT(2, 0), 20000);
+		mf_load_on(f->m, LINE_AT(2, 4 * i), 5000 + 1000 * i);
+	mf_load_on(f->m, LINE_AT(2, 0), 20000);
 	assert_int_equal(found_in_l3(f), SPMU_ATTR(EXCLUSIVE));
 }
 

@@ -7,38 +7,13 @@
 enum { SNOOP = 30 };
 static struct memsys *second;
 
-static int start(void **state, unsigned inclusion)
-{
-	struct err err = { 0 };
-	if (mf_setup(state))
-		return -1;
-	struct machine_fixture *f = *state;
-	f->config.l3_snoop_ns = SNOOP;
-	f->config.l3_inclusion = inclusion;
-	mf_start(f);
-	if (memsys_create(&second, f->shared, &f->config, f->e, &err))
-		return -1;
-	struct mem_result r;
-	mf_map(f);
-	memsys_load(second, 0x400000, BASE + 63 * 64, 8, 0, false, &r);
-	mf_forget(f);
-	return 0;
-}
-
-static int inclusive(void **state) { return start(state, 0); }
-static int victim(void **state) { return start(state, 1); }
+static int inclusive(void **state) { return mf_two_cores(state, SNOOP, 0, &second); }
+static int victim(void **state) { return mf_two_cores(state, SNOOP, 1, &second); }
 
 static int teardown(void **state)
 {
 	memsys_destroy(second);
 	return mf_teardown(state);
-}
-
-static struct mem_result load(struct memsys *m, uint64_t addr, uint64_t cycle)
-{
-	struct mem_result r = { 0, 0 };
-	memsys_load(m, 0x400000, addr, 8, cycle, false, &r);
-	return r;
 }
 
 static uint64_t store(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal)
@@ -56,12 +31,12 @@ static void test_a_flushed_line_comes_from_memory_again(void **state)
 	struct machine_fixture *f = *state;
 	static const unsigned kinds[] = { FLUSH_OUT, FLUSH_OUT_WEAK };
 	for (unsigned i = 0; i < 2; i++) {
-		load(f->m, X, 1000);
-		assert_int_equal(load(f->m, X, 2000).did, BITS_L1);
+		mf_load_on(f->m, X, 1000);
+		assert_int_equal(mf_load_on(f->m, X, 2000).did, BITS_L1);
 		mf_forget(f);
 		assert_true(memsys_flush(f->m, X, kinds[i], 3000) >= 3000 + L3);
 		assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 0);	/* it was clean */
-		assert_int_equal(load(f->m, X, 4000).did, BITS_MEMORY);
+		assert_int_equal(mf_load_on(f->m, X, 4000).did, BITS_MEMORY);
 		memsys_flush(f->m, X, kinds[i], 5000);
 	}
 }
@@ -69,9 +44,9 @@ static void test_a_flushed_line_comes_from_memory_again(void **state)
 static void test_a_line_in_flight_is_flushed_too(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);
+	mf_load_on(f->m, X, 1000);
 	memsys_flush(f->m, X, FLUSH_OUT, 1010);
-	struct mem_result r = load(f->m, X, 1020);
+	struct mem_result r = mf_load_on(f->m, X, 1020);
 	assert_int_equal(r.did, BITS_MEMORY);
 	assert_true(r.ready >= 1020 + MEMORY);
 }
@@ -79,10 +54,10 @@ static void test_a_line_in_flight_is_flushed_too(void **state)
 static void test_neighbours_of_a_flushed_line_stay(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(f->m, X, 1000);
-	load(f->m, X + 64, 1000);
+	mf_load_on(f->m, X, 1000);
+	mf_load_on(f->m, X + 64, 1000);
 	memsys_flush(f->m, X, FLUSH_OUT, 2000);
-	assert_int_equal(load(f->m, X + 64, 3000).did, BITS_L1);
+	assert_int_equal(mf_load_on(f->m, X + 64, 3000).did, BITS_L1);
 }
 
 static void test_modified_lines_are_written_once(void **state)
@@ -97,7 +72,7 @@ static void test_modified_lines_are_written_once(void **state)
 		assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
 		assert_int_equal(mf_count(f, SPMU_SIG_UNC_WRITTEN), 1);	/* each of them passes its slice */
 		assert_int_equal(mf_count(f, SPMU_SIG_UNC_FLUSH), 2);
-		assert_int_equal(load(f->m, X, 4000).did, kinds[i] == FLUSH_CLEAN ? BITS_L1 : BITS_MEMORY);
+		assert_int_equal(mf_load_on(f->m, X, 4000).did, kinds[i] == FLUSH_CLEAN ? BITS_L1 : BITS_MEMORY);
 		memsys_flush(f->m, X, FLUSH_OUT, 5000);
 	}
 }
@@ -105,17 +80,17 @@ static void test_modified_lines_are_written_once(void **state)
 static void test_a_line_leaves_the_other_core_too(void **state)
 {
 	struct machine_fixture *f = *state;
-	load(second, X, 1000);
+	mf_load_on(second, X, 1000);
 	mf_forget(f);
 	memsys_flush(f->m, X, FLUSH_OUT, 2000);
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 0);
-	assert_int_equal(load(second, X, 3000).did, BITS_MEMORY);
+	assert_int_equal(mf_load_on(second, X, 3000).did, BITS_MEMORY);
 	store(second, X, 8, 4000, false);
 	mf_forget(f);
 	assert_true(memsys_flush(f->m, X, FLUSH_OUT, 5000) >= 5000 + L3 + SNOOP);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
-	assert_int_equal(load(second, X, 6000).did, BITS_MEMORY);
+	assert_int_equal(mf_load_on(second, X, 6000).did, BITS_MEMORY);
 }
 
 static void test_a_line_that_another_core_modified_is_cleaned_where_it_is(void **state)
@@ -125,7 +100,7 @@ static void test_a_line_that_another_core_modified_is_cleaned_where_it_is(void *
 	mf_forget(f);
 	memsys_flush(f->m, X, FLUSH_CLEAN, 2000);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
-	assert_int_equal(load(second, X, 3000).did, BITS_L1);
+	assert_int_equal(mf_load_on(second, X, 3000).did, BITS_L1);
 	mf_forget(f);
 	memsys_flush(f->m, X, FLUSH_OUT, 4000);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 0);
@@ -136,12 +111,12 @@ static void test_a_line_in_l3_alone_is_flushed(void **state)
 	struct machine_fixture *f = *state;
 	store(f->m, X, 8, 1000, false);
 	memsys_flush(f->m, X, FLUSH_DEMOTE, 2000);
-	assert_int_equal(load(f->m, X, 3000).did, BITS_L3);	/* CLDEMOTE keeps it there */
+	assert_int_equal(mf_load_on(f->m, X, 3000).did, BITS_L3);	/* CLDEMOTE keeps it there */
 	memsys_flush(f->m, X, FLUSH_DEMOTE, 4000);
 	mf_forget(f);
 	memsys_flush(f->m, X, FLUSH_OUT, 5000);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
-	assert_int_equal(load(f->m, X, 6000).did, BITS_MEMORY);
+	assert_int_equal(mf_load_on(f->m, X, 6000).did, BITS_MEMORY);
 }
 
 static void test_a_non_temporal_store_takes_the_line_out_of_all_caches(void **state)
@@ -151,15 +126,15 @@ static void test_a_non_temporal_store_takes_the_line_out_of_all_caches(void **st
 	mf_forget(f);
 	store(f->m, X, 8, 2000, true);		/* the line is modified: it goes to memory first */
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
-	assert_int_equal(load(f->m, X, 3000).did, BITS_MEMORY);	/* behind the store, which is written for it */
+	assert_int_equal(mf_load_on(f->m, X, 3000).did, BITS_MEMORY);	/* behind the store, which is written for it */
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 2);
-	load(second, X, 4000);
+	mf_load_on(second, X, 4000);
 	mf_forget(f);
 	for (unsigned i = 0; i < 8; i++)
 		store(f->m, X + 8 * i, 8, 5000 + i, true);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);	/* a whole line, combined */
-	assert_int_equal(load(second, X, 6000).did, BITS_MEMORY);
-	assert_int_equal(load(f->m, X, 7000).did & (DID(L3_HIT) | DID(L3_MISS)), DID(L3_HIT));
+	assert_int_equal(mf_load_on(second, X, 6000).did, BITS_MEMORY);
+	assert_int_equal(mf_load_on(f->m, X, 7000).did & (DID(L3_HIT) | DID(L3_MISS)), DID(L3_HIT));
 }
 
 static void test_a_store_comes_behind_a_non_temporal_one(void **state)
@@ -168,7 +143,7 @@ static void test_a_store_comes_behind_a_non_temporal_one(void **state)
 	store(f->m, X, 8, 1000, true);
 	store(f->m, X, 8, 2000, false);
 	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
-	assert_int_equal(load(f->m, X, 3000).did, BITS_L1);
+	assert_int_equal(mf_load_on(f->m, X, 3000).did, BITS_L1);
 }
 
 static void test_warming_flushes_without_signals(void **state)
@@ -179,7 +154,7 @@ static void test_warming_flushes_without_signals(void **state)
 	memsys_warm_flush(f->m, X + 8, FLUSH_OUT);
 	for (unsigned i = 0; i < SPMU_SIG_COUNT; i++)
 		assert_int_equal(mf_count(f, i), 0);
-	assert_int_equal(load(f->m, X, 2000).did, BITS_MEMORY);
+	assert_int_equal(mf_load_on(f->m, X, 2000).did, BITS_MEMORY);
 }
 
 #define BOTH(name) \

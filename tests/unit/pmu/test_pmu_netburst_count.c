@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What NetBurst's counters count: events by name, on every counter that can, filters, privilege, threads.
  */
-#include "netburst_fixture.h"
-
-static struct spmu_model *model;
-static struct spmu *p;
-static struct stream s;
+#include "netburst_setup.h"
 
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst-prescott");
-	p = netburst_pmu(model, NULL);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_destroy(p);
-	spmu_model_free(model);
-	stream_free(&s);
-	return 0;
+	return nb_setup_pmu("netburst-prescott");
 }
 
 /* The stream that `counts` is about: instructions that retire at cycles 100, 101, ..., signals, cycles 0 to 300. */

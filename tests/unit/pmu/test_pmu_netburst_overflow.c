@@ -2,10 +2,7 @@
  * NetBurst's overflows: the sticky flag, interrupts on the event after the overflow, forced overflows, threads,
  * cascades.
  */
-#include "netburst_fixture.h"
-
-static struct spmu_model *model;
-static struct stream s;
+#include "netburst_setup.h"
 
 struct taken { unsigned n; struct spmu_pmi pmi[64]; uint64_t count[64]; bool unmask, reload; unsigned counter;
 	uint64_t preset, cccr; };
@@ -30,16 +27,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst-prescott");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	stream_free(&s);
-	return 0;
+	return nb_setup("netburst-prescott");
 }
 
 /* Adds n instructions, which retire one a cycle from `at` on. */

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * NetBurst's registers: which exist, what they hold after reset, which bits they keep, what faults.
  */
-#include "netburst_fixture.h"
-
-static struct spmu_model *model;
-static struct spmu *p;
+#include "netburst_setup.h"
 
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst");
-	p = netburst_pmu(model, NULL);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_destroy(p);
-	spmu_model_free(model);
-	return 0;
+	return nb_setup_pmu("netburst");
 }
 
 static void test_everything_is_0_after_reset(void **state)

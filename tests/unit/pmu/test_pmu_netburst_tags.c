@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * NetBurst's tagging: front end, execution, replay; the at-retirement events that see the tags; PEBS.
  */
-#include "netburst_fixture.h"
-
-static struct spmu_model *model;
-static struct spmu *p;
-static struct stream s;
+#include "netburst_setup.h"
 
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst");
-	p = netburst_pmu(model, NULL);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_destroy(p);
-	spmu_model_free(model);
-	stream_free(&s);
-	return 0;
+	return nb_setup_pmu("netburst");
 }
 
 static void tag(struct spmu *q, uint32_t msr, const char *event, uint32_t value)

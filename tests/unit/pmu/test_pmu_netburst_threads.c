@@ -3,25 +3,15 @@
  * thread's, who is interrupted, whose DS area gets a record.  With more than two threads, the same by the registers
  * that extend the machine's (MSR_THREADS).
  */
-#include "netburst_fixture.h"
+#include "netburst_setup.h"
 
-static struct spmu_model *model;
-static struct stream s;
 static struct { unsigned pmis; struct spmu_pmi pmi[16]; uint8_t memory[0x8000]; } host_state;
 
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst");
+	nb_setup("netburst");
 	memset(&host_state, 0, sizeof host_state);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	stream_free(&s);
 	return 0;
 }
 

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * NetBurst's driver: what it writes, where events go, and that the writes count what was asked for.
  */
-#include "netburst_fixture.h"
+#include "netburst_setup.h"
 #include "session/driver/driver.h"
-
-static struct spmu_model *model;
-static struct stream s;
 
 static int setup(void **state)
 {
 	(void)state;
-	model = fixture_model("netburst");
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	spmu_model_free(model);
-	stream_free(&s);
-	return 0;
+	return nb_setup("netburst");
 }
 
 static struct driver_event ask(const char *name)

@@ -108,7 +108,7 @@ void cores_resume(struct session *s, struct thread *t)
 	const struct spmu_pmi all = { .status = UINT64_MAX };
 	for (size_t i = 0; i < s->plain; i++) {
 		const struct driver_event *e = owner->job + i;
-		const unsigned to = e->pmi ? e->pmi : e->who & 3 ? 1 : 2;
+		const unsigned to = e->pmi ? e->pmi : 1u << (unsigned)__builtin_ctz(e->who ? e->who : 1) / 2;
 		bool over = false;
 		if (!e->who || !e->sampled || !(to >> t->hw_thread & 1))
 			continue;

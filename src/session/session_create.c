@@ -356,10 +356,6 @@ int session_create(struct session **out, const struct session_options *o, struct
 		rc = err_set(err, ERR_NOMEM, "out of memory");
 	else if (!s->hz)
 		rc = err_set(err, ERR_INPUT, "core %s has no clock frequency", o->core->name);
-	else if (s->shares && o->siblings > 2)
-		rc = err_set(err, ERR_UNSUPPORTED, "core %s has %u hardware threads (smt.threads), but NetBurst's "
-			"counters tell only two apart, T0 and T1: leave out --smt, or set smt.threads to 2",
-			o->core->name, o->siblings);
 	if (!rc && o->branches) {
 		s->o.data |= PRECISE_BRANCHES;
 		rc = lbr_create(&s->lbr, o->model, o->core->name, o->branches, err);

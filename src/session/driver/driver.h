@@ -54,7 +54,8 @@ struct driver_event {
 	/* in, NetBurst: the hardware threads that it counts, as in struct thread_words; with `who` not 0 it has one
 	 * place, for all threads */
 	uint32_t who;
-	uint8_t active, pmi;
+	uint16_t active;
+	uint8_t pmi;
 	/* in: hardware threads of the core; 0 and 1: one.  NetBurst: they share the PMU, and each of them has a place
 	 * (seat) for the event; `thread` is the one whose place pmu to tags below are (driver_sit). */
 	unsigned threads, thread;

@@ -17,7 +17,8 @@
  *
  * Hardware threads that share the PMU: each event has a counter for each of them, in T0's and T1's case with that
  * thread's bits in an ESCR of its own, as in Linux (asm/perf_event_p4.h; p4.c, p4_pmu_swap_config_ts).  PEBS: counter
- * 16 for T0, 17 for T1.  An ESCR that tags does so for all threads.
+ * 16 for T0, 17 for T1.  An ESCR that tags does so for all threads.  With more than two threads, MSR_THREADS (pmu.h)
+ * says whom a counter counts: the counters of all threads can then share an ESCR, and PEBS takes any IQ counter.
  *
  * Cascading: the counter of the later event has CASCADE set instead of its enable bit, and counts while OVF of
  * its partner is set.  The handler of its interrupt clears both OVF flags, which stops it until the partner
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_IQ = 12 };	/* counters 12 to 17 */
 enum { COUNTERS = 18, PEBS_COUNTER = 16, TAGS = 4, UPSTREAMS = 8, ESCR_FIRST = 0x3a0, ESCR_SPAN = 0x3e2 - ESCR_FIRST };
 enum mechanism { TAG_NONE, TAG_FRONT_END, TAG_EXECUTION, TAG_REPLAY };
 static const uint8_t preference[COUNTERS] = { 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 1 };
@@ -88,9 +90,24 @@ static uint32_t escr_of(const struct spmu_event *e, unsigned n)
 	return 0;
 }
 
+/* More threads than ESCR and CCCR have bits for: MSR_THREADS(n) says whom counter n counts. */
+static bool extended(const struct driver_event *e)
+{
+	return e->threads > 2;
+}
+
+/* The first thread that the event counts. */
+static unsigned first_thread(const struct driver_event *e)
+{
+	return e->who ? (unsigned)__builtin_ctz(e->who) / 2 : e->thread;
+}
+
 /* The ESCR's CPL and thread bits for the event's thread, */
 static uint32_t who(const struct driver_event *e)
 {
+	if (extended(e))	/* the same for all threads, so that their counters can share the ESCR */
+		return (e->user ? SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR : 0) |
+			(e->kernel ? SPMU_ESCR_T0_OS | SPMU_ESCR_T1_OS : 0);
 	if (e->who)
 		return (e->who & 1 ? SPMU_ESCR_T0_USR : 0) | (e->who & 2 ? SPMU_ESCR_T0_OS : 0) |
 			(e->who & 4 ? SPMU_ESCR_T1_USR : 0) | (e->who & 8 ? SPMU_ESCR_T1_OS : 0);
@@ -238,7 +255,7 @@ static bool place_at(const struct spmu_model *m, struct copy *into, struct drive
 	struct copy c = *into;
 	uint32_t msr = escr_of(e->event, n);
 	if ((*e->event->upstream && !up) || !msr || c.counters >> n & 1 ||
-		(e->precise && n != PEBS_COUNTER + e->thread))
+		(e->precise && (extended(e) ? n < FIRST_IQ : n != PEBS_COUNTER + e->thread)))
 		return false;
 	e->up_escr = e->tags = 0;
 	e->up_counter = -1;
@@ -392,6 +409,11 @@ static const char *const cccr_names[COUNTERS] = { "MSR_BPU_CCCR0", "MSR_BPU_CCCR
 	"MSR_FLAME_CCCR2", "MSR_FLAME_CCCR3", "MSR_IQ_CCCR0", "MSR_IQ_CCCR1", "MSR_IQ_CCCR2", "MSR_IQ_CCCR3",
 	"MSR_IQ_CCCR4", "MSR_IQ_CCCR5" };
 
+#define THREADS(n) "MSR_THREADS" #n
+static const char *const threads_names[COUNTERS] = { THREADS(0), THREADS(1), THREADS(2), THREADS(3), THREADS(4),
+	THREADS(5), THREADS(6), THREADS(7), THREADS(8), THREADS(9), THREADS(10), THREADS(11), THREADS(12), THREADS(13),
+	THREADS(14), THREADS(15), THREADS(16), THREADS(17) };
+
 static const char *escr_name(uint32_t msr)
 {
 #define ESCR(name) [name - ESCR_FIRST] = #name
@@ -418,7 +440,9 @@ static const char *escr_name(uint32_t msr)
 static uint32_t cccr_value(const struct driver_event *e)
 {
 	unsigned cmask = e->evtsel >> 24 & 0xff;
-	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) | SPMU_CCCR_ACTIVE(e->active ? e->active - 1 : 3);
+	const bool one = e->active && !(e->active & (e->active - 1)) && !extended(e);
+	uint32_t v = SPMU_CCCR_SELECT(e->event->escr_select) |
+		SPMU_CCCR_ACTIVE(one ? (unsigned)__builtin_ctz(e->active) : 3);
 	if (cmask || e->evtsel & SPMU_EVTSEL_EDGE)
 		v |= SPMU_CCCR_COMPARE | SPMU_CCCR_THRESHOLD(cmask ? cmask - 1 : 0) |
 			(e->evtsel & SPMU_EVTSEL_INV ? SPMU_CCCR_COMPLEMENT : 0) |
@@ -439,6 +463,26 @@ static int stop(const struct driver_event *e, struct driver_writes *out, struct 
 	return rc;
 }
 
+/* Where the core has more than two threads: whom counter n counts, with how many running threads; whom it interrupts or
+ * in whose DS area it writes records. */
+static int write_threads(const struct driver_event *e, int n, uint64_t value, struct driver_writes *out,
+	struct err *err)
+{
+	return !extended(e) ? 0 : driver_write(out, err, threads_names[n], MSR_THREADS(n), value,
+		"this model's register: whom counter %d counts", n);
+}
+
+static uint64_t threads_value(const struct driver_event *e)
+{
+	const bool all = !(~e->active & ((1u << (e->threads + 1)) - 2));
+	uint64_t v = e->who ? e->who : (e->user ? SPMU_THREADS_USR(e->thread) : 0) |
+		(e->kernel ? SPMU_THREADS_OS(e->thread) : 0);
+	v |= SPMU_THREADS_ACTIVE(all ? 0 : e->active);
+	if (e->precise)
+		return v | SPMU_THREADS_PEBS | SPMU_THREADS_PEBS_THREAD(e->thread);
+	return v | (e->sampled ? SPMU_THREADS_OVF_PMI(e->pmi ? e->pmi : 1u << first_thread(e)) : 0);
+}
+
 /* The registers that all events of a copy share: DS area and replay metric. */
 static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, struct driver_writes *out,
 	struct err *err)
@@ -448,6 +492,8 @@ static int write_shared(const struct driver_event *e, size_t n, unsigned pmu, st
 	for (size_t i = 0; i < n; i++) {
 		precise = e[i].pmu == pmu && e[i].precise ? &e[i] : precise;
 		replay = driver_uses(&e[i], pmu) && e[i].event->replay_enable ? &e[i] : replay;
+		if (extended(&e[i]))	/* MSR_THREADS has it */
+			continue;
 		enable |= precise ? SPMU_PEBS_MY_THREAD : 0;
 		for (unsigned k = 0; k < e[i].threads && e[i].threads > 1 && e[i].precise; k++)
 			if (e[i].seat[k].pmu == pmu)
@@ -482,6 +528,10 @@ static int write_tagging(const struct spmu_model *m, const struct driver_event *
 			e->tags ? "%.60s tags uops: tag enable, tag %u"
 				: "%.60s selects the uops that are replayed",
 			up->name, e->tags);
+	if (!rc && up && e->up_counter >= 0) {
+		const uint64_t each = (e->user ? 0x5555 : 0) | (e->kernel ? 0xaaaa : 0);
+		rc = write_threads(e, e->up_counter, each & ((UINT64_C(1) << 2 * e->threads) - 1), out, err);
+	}
 	if (!rc && up && e->up_counter >= 0)
 		rc = write_cccr(out, err, e->up_counter,
 			SPMU_CCCR_SELECT(up->escr_select) | SPMU_CCCR_ACTIVE(3) | SPMU_CCCR_ENABLE,
@@ -491,9 +541,11 @@ static int write_tagging(const struct spmu_model *m, const struct driver_event *
 
 static uint32_t interrupt_bits(const struct driver_event *e)
 {
+	if (extended(e))	/* MSR_THREADS has them */
+		return 0;
 	if (e->pmi)
 		return (e->pmi & 1 ? SPMU_CCCR_OVF_PMI_T0 : 0) | (e->pmi & 2 ? SPMU_CCCR_OVF_PMI_T1 : 0);
-	return (e->who ? !(e->who & 3) : e->thread) ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
+	return first_thread(e) ? SPMU_CCCR_OVF_PMI_T1 : SPMU_CCCR_OVF_PMI_T0;
 }
 
 static int write_event(const struct spmu_model *m, const struct driver_event *e, struct driver_writes *out,
@@ -507,6 +559,8 @@ static int write_event(const struct spmu_model *m, const struct driver_event *e,
 			: e->user ? "user mode"
 			: e->kernel ? "ring 0"
 			: "in no ring");
+	if (!rc)
+		rc = write_threads(e, n, threads_value(e), out, err);
 	if (!rc)
 		rc = driver_write(out, err, cccr_names[n], MSR_BPU_CCCR0 + (uint32_t)n, v,
 			"5: counter %d sees that ESCR as number %u%s", n, e->event->escr_select,

@@ -6,7 +6,10 @@
  *   t0_os, t1_os                 T0_OS, T1_OS
  *   active=none|single|both|any  ACTIVE THREAD of the CCCR
  *   ovf_pmi_t0, ovf_pmi_t1       OVF_PMI_T0, OVF_PMI_T1: whom an overflow interrupts
+ *   threads=SET                  the same as tn_usr for each bit n of the number SET
  *
+ * With more than two threads there are also t2_usr to t7_usr and so on; active=N counts while N threads run, and
+ * several such words add up (registers of this model, MSR_THREADS in pmu.h).
  * An event without tN_ words counts, for each thread, its own thread.  One with them has one counter for the core.
  */
 #ifndef SESSION_THREAD_WORDS_H
@@ -18,7 +21,7 @@
 
 struct thread_words {
 	uint32_t who;	/* bit 2n: tn_usr; 2n + 1: tn_os; 0: each thread counts its own */
-	uint8_t active;	/* 1 + ACTIVE THREAD; 0: not given */
+	uint16_t active;	/* bit n: while n threads run; 0: not given */
 	uint8_t pmi;	/* set of threads; 0: not given */
 };
 

@@ -347,10 +347,36 @@ static void queues(void)
 enum { THREADS = 3, SHARED = 64 };
 static pthread_barrier_t meet;
 
+/* Thread 1 reads lines, and then so many others that its core drops them without a word; thread 0 reads and writes
+ * them. */
+static void stale_lines(uintptr_t me)
+{
+	enum { LINES = 512, OTHERS = 4 << 20 };
+	static uint8_t *lines, *others;
+	volatile uint8_t sum = 0;
+	if (!me) {
+		lines = map(LINES * LINE, PAGE, PROT_READ | PROT_WRITE);
+		others = map(OTHERS, PAGE, PROT_READ | PROT_WRITE);
+	}
+	pthread_barrier_wait(&meet);
+	for (int i = 0; me == 1 && i < LINES; i++)
+		sum += *(volatile uint8_t *)(lines + i * LINE);
+	for (int i = 0; me == 1 && i < OTHERS; i += LINE)
+		sum += *(volatile uint8_t *)(others + i);
+	pthread_barrier_wait(&meet);
+	for (int i = 0; !me && i < LINES; i++)
+		if (i % 2)
+			sum += *(volatile uint8_t *)(lines + i * LINE);
+		else
+			lines[i * LINE] = 1;
+	pthread_barrier_wait(&meet);
+}
+
 static void *share(void *number)
 {
 	volatile uint32_t *lines = (volatile uint32_t *)area, sum = 0;
 	uintptr_t me = (uintptr_t)number;
+	stale_lines(me);
 	if (!me)	/* its core has the end of this code; the others read the code as data */
 		big_code();
 	pthread_barrier_wait(&meet);

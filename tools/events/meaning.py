@@ -56,7 +56,6 @@ STATES = 'the states of lines are not recorded with accesses'
 PAGES_1G = 'the modelled system gives programs pages of 4 KB and 2 MB, none of 1 GB'
 RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
-SNOOPS = 'the model does not record which other core answered'
 ASSISTS = 'the tracer does not see denormals, nor what else makes microcode assist by value'
 TSX = 'under the tracer a transaction aborts at once, for want of capacity'
 X87_MARK = 'x87 arithmetic and moves carry the same mark'
@@ -564,7 +563,7 @@ event('LOAD_HIT_PRE LOAD_HIT_PRE.SW_PF LOAD_HIT_PREFETCH.SWPF LOAD_HIT_PRE.SWPF'
       'Loads that hit a line on its way for a software prefetch.')
 event('LOAD_HIT_PRE.HW_PF', 'uop(LOAD & LFB_HW_PF)@complete',
         'Loads that hit a line on its way for a prefetcher of L1D.')
-event('MEM_LOAD_RETIRED.L3_UNSHARED_HIT', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)',
+event('MEM_LOAD_RETIRED.L3_UNSHARED_HIT', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM & !SNOOP_MISS)',
         'Loads that hit L3 on a line for which no other core had to be asked.')
 event('MEM_LOAD_RETIRED.OTHER_CORE_L2_HIT_HITM', 'uop(LOAD & L3_HIT & (SNOOP_HIT|SNOOP_HITM))',
         'Loads that hit L3 on a line that another core had to be asked for, and had.')
@@ -574,6 +573,8 @@ event('*_HIT_RETIRED.XSNP_HIT', 'uop(LOAD & L3_HIT & SNOOP_HIT)',
         'Loads that hit L3 on a line that another core had to be asked for, and had clean.')
 event('*_HIT_RETIRED.XSNP_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)',
         'Loads that hit L3 on a line that another core had modified.')
+event('*_HIT_RETIRED.XSNP_MISS', 'uop(LOAD & L3_HIT & SNOOP_MISS)',
+      'Loads that hit L3 on a line for which another core was asked in vain.')
 event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)',
         'Loads that hit L3 on a line for which no other core had to be asked.')
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
@@ -741,6 +742,9 @@ event('OFFCORE_REQUESTS.L3_MISS_DEMAND_DATA_RD', 'sig(OFFCORE_REQUEST & REQUEST_
       'Demand data reads that missed L3.')
 event('OFFCORE_REQUESTS_BUFFER.SQ_FULL OFFCORE_REQUESTS_SQ_FULL SQ_FULL_STALL_CYCLES SQ_MISC.SQ_FULL', 'sig(SQ_FULL)',
       'Cycles in which the super queue is full.')
+for name, state, text in (('HIT', 'SHARED', 'shared'), ('HITE', 'EXCLUSIVE', 'exclusive'),
+                          ('HITM', 'MODIFIED', 'modified')):
+    event(f'SNOOP_RESPONSE.{name}', f'sig(SNOOP_RESPONSE & {state})', f'Snoops that found a line in this core, {text}.')
 event('L1D_PEND_MISS.L2_STALL', 'sig(L2_STALL)',
       'Cycles in which a demand request that missed L2 waits for room beyond L2.')
 event('LD_BLOCKS.NO_SR', 'sig(SPLIT_BLOCKED)', 'Loads across a line that waited for a split register.')
@@ -759,10 +763,7 @@ refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
 refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)
 refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE',
        '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
-refuse('*_HIT_RETIRED.XSNP_MISS', 'Loads that hit L3 on a line for which another core was asked in vain.',
-       'what other cores hold is always known in the model: no snoop is sent in vain')
 refuse('MEM_UNCORE_RETIRED.REMOTE_*', 'Loads served by another socket.', 'the modelled machine has one socket')
-refuse('SNOOP_RESPONSE.*', 'Answers to snoops.', SNOOPS)
 refuse('MEM_LOAD_MISC_RETIRED.UC', 'Uncacheable loads.', 'user programs reach no uncacheable memory')
 refuse('OFFCORE_REQUESTS.UNCACHED_MEM', 'Uncacheable requests.', 'user programs reach no uncacheable memory')
 refuse('MACHINE_CLEARS.MASKMOV', 'Machine clears for masked moves to illegal addresses.',

@@ -13,8 +13,14 @@
  * false sharing are the same.
  *
  * Left out: the states that pass data on (forward, owned); an arbitration order among several cores that wait for one
- * line (they are served in the order of the model's calls, which follow modelled time: run/threads/order.h); stale
- * core-valid bits (a snoop that finds nothing costs nothing).
+ * line (they are served in the order of the model's calls, which follow modelled time: run/threads/order.h).
+ *
+ * An inclusive L3 keeps a bit for each core with each line, which says that the core may have the line.  A core that
+ * drops a clean line does not say so, and its bit stays; the next reader then makes L3 snoop it in vain if no other
+ * core is named (one named core may have modified the line; several have it clean).  Source: Molka, Hackenberg, Schoene
+ * and Mueller, "Memory Performance and Cache Coherency Effects on an Intel Nehalem Multiprocessor System", PACT 2009.
+ * Such a snoop takes no time here, like that of a core that has the line clean.  A victim L3 hears of every line that
+ * leaves L2, so it snoops nobody in vain.
  */
 #include "core/memory/memsys_state.h"
 
@@ -39,9 +45,26 @@ void coherence_forget(struct memsys *m, uint32_t line)
 	forget(&m->l1i_fill, line);
 }
 
+/* Records a core's answer to a snoop: none of SHARED, EXCLUSIVE and MODIFIED if it did not have the line. */
+static void answer(struct memsys *core, uint64_t attributes, uint64_t cycle, bool timed)
+{
+	if (timed && !core->emitter->closed)
+		emit_attributes(core->emitter, SPMU_SIG_SNOOP_RESPONSE, cycle, cycle, 1, attributes);
+}
+
+static uint64_t answer_of(uint8_t states)
+{
+	return states & LINE_DIRTY ? SPMU_ATTR(MODIFIED) | SPMU_ATTR(ANSWER_SENT)
+		: states & LINE_SHARED ? SPMU_ATTR(SHARED) : SPMU_ATTR(EXCLUSIVE);
+}
+
 struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed)
 {
 	struct snoop found = { 0 };
+	const int32_t l3 = m->shared->valid ? uncore_l3_find(m->shared, line) : -1;
+	uint64_t *valid = l3 >= 0 ? &m->shared->valid[l3] : NULL;
+	const uint64_t named = valid ? *valid & ~core_bit(m) : 0;
+	const bool ask_named = invalidate || !(named & (named - 1));
 	for (uint32_t i = 0; i < m->shared->cores; i++) {
 		struct memsys *other = m->shared->core[i];
 		if (other == m)
@@ -50,11 +73,14 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 		                    l1_find_physical(&other->l1i, line) };
 		uint8_t *state[3] = { other->l2.state, other->l1d.state, other->l1i.state };
 		struct inflight *fill[3] = { &other->l2_fill, &other->l1d_fill, &other->l1i_fill };
-		bool asked = false;
+		bool asked = false, has = false;
+		const bool first = !found.held;
+		uint8_t states = 0;
 		for (int k = 0; k < 3; k++) {
 			if (slot[k] < 0)
 				continue;
-			found.held = true;
+			found.held = has = true;
+			states |= state[k][slot[k]];
 			uint64_t until = timed ? under_way(fill[k], state[k][slot[k]], line) : 0;
 			found.until = until > found.until ? until : found.until;
 			found.modified |= state[k][slot[k]] & LINE_DIRTY;
@@ -62,6 +88,18 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 			state[k][slot[k]] = (uint8_t)((state[k][slot[k]] & ~LINE_DIRTY) | LINE_SHARED);
 		}
 		found.asked += asked;
+		if (!has && ask_named && named & core_bit(other)) {
+			found.vain++;
+			*valid &= ~core_bit(other);
+			answer(other, 0, cycle, timed);
+		}
+		/* without L3's copy, the first that has the line sends it, even if it shares the line */
+		if (has && timed && __builtin_expect(emit_wanted(other->emitter, SPMU_SIG_SNOOP_RESPONSE), 0)) {
+			const bool sends = first && uncore_l3_find(m->shared, line) < 0;
+			if (asked || sends)
+				answer(other, answer_of(states) | (sends ? SPMU_ATTR(ANSWER_SENT) : 0) |
+					(invalidate ? SPMU_ATTR(ANSWER_GAVE_UP) : 0), cycle, timed);
+		}
 		if (!invalidate)
 			continue;
 		for (int k = 0; k < 3; k++)
@@ -77,6 +115,8 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 		if (slot[2] >= 0)
 			l1_drop(&other->l1i, slot[2]);
 	}
+	if (valid && invalidate)
+		*valid = core_bit(m);
 	return found;
 }
 
@@ -106,20 +146,40 @@ struct snoop coherence_drop(struct memsys *m, uint32_t line)
 	if (slot >= 0) {
 		had.held = true;
 		had.modified |= m->l2.state[slot] & LINE_DIRTY;
+		had.shared |= m->l2.state[slot] & LINE_SHARED;
 		cache_drop(&m->l2, slot);
 	}
 	slot = l1_find_physical(&m->l1d, line);
 	if (slot >= 0) {
 		had.held = true;
 		had.modified |= m->l1d.state[slot] & LINE_DIRTY;
+		had.shared |= m->l1d.state[slot] & LINE_SHARED;
 		l1_drop(&m->l1d, slot);
 	}
 	slot = l1_find_physical(&m->l1i, line);
 	if (slot >= 0) {
 		had.held = true;
+		had.shared |= m->l1i.state[slot] & LINE_SHARED;
 		l1_drop(&m->l1i, slot);
 	}
 	return had;
+}
+
+struct snoop coherence_take_back(struct memsys *m, uint32_t line, uint64_t named, uint64_t cycle, bool timed)
+{
+	struct snoop others = { 0 };
+	for (uint32_t i = 0; i < m->shared->cores; i++) {
+		struct memsys *core = m->shared->core[i];
+		const struct snoop had = coherence_drop(core, line);
+		others.asked += had.held;
+		others.modified |= had.modified;
+		if (had.held)
+			answer(core, answer_of((had.modified ? LINE_DIRTY : 0) | (had.shared ? LINE_SHARED : 0)) |
+				SPMU_ATTR(ANSWER_GAVE_UP), cycle, timed);
+		else if (named & core_bit(core))
+			answer(core, 0, cycle, timed);
+	}
+	return others;
 }
 
 struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)

@@ -25,6 +25,11 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 	int rc = s->has_l3
 		? cache_init(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err)
 		: 0;
+	if (!rc && !s->victim) {
+		s->valid = calloc((size_t)s->l3.sets * s->l3.stride, sizeof *s->valid);
+		if (!s->valid)
+			return err_set(err, ERR_NOMEM, "out of memory for the shared caches");
+	}
 	if (rc || !s->has_l3 || !c->l3_others.points)
 		return rc;
 	const double ms = 1e6 * c->frequency_ghz / (1 << LIFE_LOG2);
@@ -73,6 +78,7 @@ void memsys_shared_destroy(struct memsys_shared *s)
 		return;
 	cache_release(&s->l3);
 	free(s->used);
+	free(s->valid);
 	frames_release(&s->frames);
 	free(s);
 }
@@ -174,20 +180,17 @@ static void entry_signal(struct memsys *m, enum access_kind kind, uint32_t line,
 			kind_of(kind));
 }
 
-static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t cycle, bool timed)
+/* named: the line's core-valid bits. */
+static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t named, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
-	bool modified = v->state & LINE_DIRTY, in_core = false;
-	uint32_t asked = 0;
+	struct snoop had = { 0 };
 	if (!s->victim)
-		for (uint32_t i = 0; i < s->cores; i++) {
-			struct snoop had = coherence_drop(s->core[i], v->line);
-			asked += had.held;
-			in_core |= had.modified;
-		}
-	if (asked)
-		SLICE_AT(m, UNC_EVICT, v->line, in_core ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
-	modified |= in_core;
+		had = coherence_take_back(m, v->line, named, cycle, timed);
+	if (had.asked)
+		SLICE_AT(m, UNC_EVICT, v->line, had.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
+			had.asked);
+	const bool modified = v->state & LINE_DIRTY || had.modified;
 	SLICE_AT(m, UNC_VICTIM, v->line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
 	if (modified)
 		memory_write(m, v->line, cycle, timed);
@@ -201,7 +204,7 @@ void l3_empty(struct memsys *m, uint64_t cycle)
 		if (v.line == LINE_NONE)
 			continue;
 		cache_drop(l3, (int32_t)at);
-		l3_evicted(m, &v, cycle, true);
+		l3_evicted(m, &v, m->shared->valid ? m->shared->valid[at] : 0, cycle, true);
 	}
 }
 
@@ -217,9 +220,12 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 	int32_t slot = cache_fill(&s->l3, line, state, &v);
 	if (s->used)
 		s->used[slot] = (uint32_t)(s->latest >> LIFE_LOG2);
+	const uint64_t named = s->valid ? s->valid[slot] : 0;	/* of the line that leaves */
+	if (s->valid)
+		s->valid[slot] = core_bit(m);
 	if (v.line == LINE_NONE)
 		return;
-	l3_evicted(m, &v, cycle, timed);
+	l3_evicted(m, &v, named, cycle, timed);
 }
 
 /* Like uncore_l3_find, for an access that uses the line: others may have evicted it in the meantime (l3.others). */
@@ -240,8 +246,8 @@ static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool time
 		return slot;
 	bool modified = s->l3.state[slot] & LINE_DIRTY;
 	cache_drop(&s->l3, slot);
-	for (uint32_t i = 0; !s->victim && i < s->cores; i++)	/* inclusive */
-		modified |= coherence_drop(s->core[i], line).modified;
+	if (s->valid)	/* inclusive */
+		modified |= coherence_take_back(m, line, s->valid[slot], cycle, timed).modified;
 	if (modified)
 		memory_write(m, line, cycle, timed);
 	return -1;
@@ -322,7 +328,10 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (s->cores > 1)
 		others = coherence_snoop(m, line, own, cycle, timed);
 	*state = others.held && !own ? LINE_SHARED : 0;
-	m->found = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT) : 0;
+	if (slot >= 0 && s->valid)
+		s->valid[slot] |= core_bit(m);
+	m->found = others.modified ? SPMU_DID(SNOOP_HITM) : others.asked ? SPMU_DID(SNOOP_HIT)
+		: others.vain ? SPMU_DID(SNOOP_MISS) : 0;
 
 	uint64_t known = cycle;
 	if (timed)	/* the cycle at which an L3 hit can be used, or a miss is known */

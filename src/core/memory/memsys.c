@@ -270,7 +270,7 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 #define LOAD_CLASS \
 	(SPMU_DID(L1D_HIT) | SPMU_DID(LFB_HIT) | SPMU_DID(L1D_MISS) | SPMU_DID(L2_HIT) | SPMU_DID(L2_MISS) | \
 		SPMU_DID(L3_HIT) | SPMU_DID(L3_MISS) | SPMU_DID(LFB_HW_PF) | SPMU_DID(LFB_SW_PF) | \
-		SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))
+		SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM) | SPMU_DID(SNOOP_MISS))
 
 /* How far away a load found its data: 0 for L1D to 4 for memory. */
 static int load_distance(uint64_t did)

@@ -184,6 +184,7 @@ int memsys_create(struct memsys **out, struct memsys_shared *s, const struct cor
 	if (rc)
 		return rc;
 	(*out)->shared = s;
+	(*out)->number = s->created++;
 	(*out)->emitter = e;
 	s->core[s->cores++] = *out;
 	return 0;

@@ -29,6 +29,7 @@ static void move_over(struct memsys *n, struct memsys *m)
 	const struct core_config *a = &m->config, *b = &n->config;
 	n->shared = m->shared;
 	n->emitter = m->emitter;
+	n->number = m->number;
 	if (same_l1d(a, b))
 		EXCHANGE(n->l1d, m->l1d);
 	if (SAME(a, b, l1i_size) && SAME(a, b, l1i_ways) && SAME(a, b, l1i_replacement))
@@ -116,6 +117,8 @@ int memsys_shared_resize(struct memsys_shared *s, struct memsys *by, const struc
 	l3_empty(by, cycle);
 	cache_release(&s->l3);
 	free(s->used);
+	free(s->valid);
 	s->used = NULL;
+	s->valid = NULL;
 	return l3_make(s, c, err);
 }

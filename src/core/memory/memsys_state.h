@@ -32,6 +32,8 @@ struct memsys_shared {
 	struct frames frames;
 	/* With l3.others, else NULL: when each line was used last, in units of 2^LIFE_LOG2 cycles. */
 	uint32_t *used;
+	/* Of an inclusive L3, else NULL: the cores that each line's core-valid bits name (core_bit). */
+	uint64_t *valid;
 	/* How long an unused line stays before others evict it, in the same unit; each value holds for 1 line
 	 * in 256. */
 	uint32_t life[256];
@@ -43,6 +45,7 @@ struct memsys_shared {
 	uint32_t l3_latency;		/* cycles, load to use */
 	uint32_t snoop;			/* l3.snoop_ns in cycles */
 	uint32_t cores;
+	uint32_t created;		/* cores created so far */
 	struct memsys *core[CORES_MAX];
 };
 
@@ -122,8 +125,15 @@ struct memsys {
 	uint32_t write_around;
 	uint64_t around_free;		/* cycle at which the bus has taken the last of these stores */
 	bool free_l1, free_l2, free_dtlb, free_icache;	/* fields free.*: these take no time */
+	uint32_t number;		/* how many cores were created before it */
 	struct core_config config;	/* the fields that it was created from, for memsys_reset */
 };
+
+/* The core's bit among the core-valid bits of an L3 line; the 65th core has that of the first. */
+static inline uint64_t core_bit(const struct memsys *m)
+{
+	return UINT64_C(1) << (m->number & 63);
+}
 
 #define SIGNAL_AT(m, name, begin, end, n) \
 	do { if (timed) emit_signal((m)->emitter, SPMU_SIG_##name, begin, end, n); } while (0)
@@ -240,8 +250,9 @@ uint64_t bus_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_k
 uint64_t bus_write(struct memsys *m, uint64_t cycle, uint64_t attributes, unsigned chunks);
 
 /* coherence.c.  What other cores held.  asked: number of cores that must be asked, because they hold the line alone
- * or must give it up.  until: cycle until which the line is in flight to one of them; 0: it is not. */
-struct snoop { bool held, modified; uint32_t asked; uint64_t until; };
+ * or must give it up.  vain: number of cores that were asked and had nothing.  until: cycle until which the line is in
+ * flight to one of them; 0: it is not. */
+struct snoop { bool held, modified, shared; uint32_t asked, vain; uint64_t until; };
 /* Searches the other cores.  invalidate: drops their copies and tells their pipelines; else the copies become shared
  * and clean. */
 struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed);
@@ -249,6 +260,8 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Takes a line from one core. */
 struct snoop coherence_drop(struct memsys *m, uint32_t line);
+/* L3 takes a line from all cores, because it evicts it.  named: its core-valid bits. */
+struct snoop coherence_take_back(struct memsys *m, uint32_t line, uint64_t named, uint64_t cycle, bool timed);
 /* The core has given the line up: its next request must not find the old one in flight. */
 void coherence_forget(struct memsys *m, uint32_t line);
 

@@ -82,6 +82,94 @@ static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
 	assert_int_equal(load_on(f->m, LINE_AT(1, 20), 9001) & (PF_BITS | DID(LFB_HIT)), DID(LFB_HIT));
 }
 
+/* Makes the core drop the line, which is clean, by three others of its set in L2 (4 ways) and L1D. */
+static void drop_clean(struct memsys *m, uint64_t cycle)
+{
+	for (unsigned n = 1; n < 6; n++)
+		load_on(m, LINE_AT(0, 4 * n), cycle + 1000 * n);
+}
+
+static void test_a_core_that_dropped_a_clean_line_is_snooped_in_vain(void **state)
+{
+	struct machine_fixture *f = *state;
+	const uint64_t snoops = DID(SNOOP_HIT) | DID(SNOOP_HITM) | DID(SNOOP_MISS) | DID(L3_HIT);
+	for (unsigned victim = 0; victim < 2; victim++) {
+		if (victim) {
+			mf_end(f);
+			mf_config(&f->config);
+		}
+		f->config.l3_inclusion = victim;
+		f->config.l3_ways = 8;
+		mf_start(f);
+		mf_map(f);
+		struct memsys *second = second_core(f);
+		load_on(second, BASE + 63 * 64, 1000);
+		load_on(second, LINE_AT(0, 0), 2000);
+		drop_clean(second, 3000);
+		mf_forget(f);
+		/* only an inclusive L3 does not know */
+		assert_int_equal(load_on(f->m, LINE_AT(0, 0), 20000) & snoops,
+			victim ? DID(L3_HIT) : DID(L3_HIT) | DID(SNOOP_MISS));
+		assert_int_equal(mf_count(f, SPMU_SIG_SNOOP_RESPONSE), !victim);
+		/* its bit is gone, and this core's own asks nobody */
+		drop_clean(f->m, 30000);
+		assert_int_equal(load_on(f->m, LINE_AT(0, 0), 40000) & snoops & ~DID(L3_HIT), 0);
+		memsys_destroy(second);
+	}
+}
+
+static uint64_t answers[64];	/* by SHARED, EXCLUSIVE, MODIFIED, ANSWER_GAVE_UP, ANSWER_SENT, bits 0 to 4 */
+static struct spmu_record *answers_batch(void *context, const struct spmu_batch *b)
+{
+	(void)context;
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		static const uint64_t bit[] = { SPMU_ATTR(SHARED), SPMU_ATTR(EXCLUSIVE), SPMU_ATTR(MODIFIED),
+			SPMU_ATTR(ANSWER_GAVE_UP), SPMU_ATTR(ANSWER_SENT) };
+		unsigned answer = 0;
+		for (unsigned k = 0; k < 5; k++)
+			answer |= (r->is & bit[k] ? 1u : 0u) << k;
+		answers[answer] += r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_SNOOP_RESPONSE;
+	}
+	return NULL;
+}
+
+static void test_a_snooped_core_says_what_it_had_and_what_became_of_it(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	enum { S = 1, E = 2, M = 4, GONE = 8, SENT = 16 };
+	mf_start(f);
+	mf_map(f);
+	struct memsys *second = second_core(f);
+	struct spmu_record *record = calloc(SPMU_BATCH_MAX, sizeof *record);
+	struct emitter own = { .record = record, .emit = answers_batch };
+	assert_non_null(record);
+	own.wanted[0] = own.wanted[1] = ~UINT64_C(0);
+	memsys_emitter(second, &own);
+	load_on(second, BASE + 63 * 64, 1000);
+	load_on(second, LINE_AT(0, 0), 2000);
+	load_on(second, LINE_AT(1, 0), 3000);
+	memsys_store_commit(second, 0x400000, LINE_AT(2, 0), 8, 4000, false, &r);
+	memsys_store_commit(second, 0x400000, LINE_AT(2, 1), 8, 5000, false, &r);
+	mf_forget(f);
+	load_on(f->m, LINE_AT(0, 0), 10000);
+	memsys_store_commit(f->m, 0x400000, LINE_AT(0, 0), 8, 11000, false, &r);
+	memsys_store_commit(f->m, 0x400000, LINE_AT(1, 0), 8, 12000, false, &r);
+	load_on(f->m, LINE_AT(2, 0), 13000);
+	memsys_store_commit(f->m, 0x400000, LINE_AT(2, 1), 8, 14000, false, &r);
+	load_on(f->m, LINE_AT(1, 9), 15000);	/* nobody has it: nobody answers */
+	emit_flush(&own, false);
+	assert_int_equal(answers[E], 1);		/* a read: kept, shared */
+	assert_int_equal(answers[S | GONE], 1);		/* then a store */
+	assert_int_equal(answers[E | GONE], 1);
+	assert_int_equal(answers[M | SENT], 1);
+	assert_int_equal(answers[M | GONE | SENT], 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_SNOOP_RESPONSE), 0);	/* the one who asks does not answer */
+	memsys_destroy(second);
+	free(record);
+}
+
 /* --- queues that run out --- */
 
 static void test_the_super_queue_says_when_it_is_full_and_who_waits(void **state)
@@ -239,6 +327,8 @@ int main(void)
 		MF_TEST(test_a_request_is_under_way_at_its_slice_until_its_data_come),
 		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
 		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
+		MF_TEST(test_a_core_that_dropped_a_clean_line_is_snooped_in_vain),
+		MF_TEST(test_a_snooped_core_says_what_it_had_and_what_became_of_it),
 		MF_TEST(test_the_super_queue_says_when_it_is_full_and_who_waits),
 		MF_TEST(test_a_split_load_waits_for_a_split_register),
 		MF_TEST(test_a_store_into_a_line_of_l1i_is_told_once),

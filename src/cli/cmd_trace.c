@@ -19,6 +19,8 @@ static const struct option trace_options[] = {
 		.filled = true),
 	OPT_FLAG(0, "no-regs", struct tracing, no_regs, "Leave out what is written to registers. The trace is much "
 		"smaller; its replays run without the wrong path, and precise samples lack registers."),
+	OPT_FLAG(0, "assists", struct tracing, run.run.assists, "Also record which floating-point operations meet "
+		"denormal numbers, for the events of microcode assists."),
 	OPT_FLAG(0, "follow", struct tracing, run.run.follow, "Record the processes that the program starts, too."),
 	OPT_FLAG('q', "quiet", struct tracing, quiet, "Do not say how much was recorded."),
 	OPT_END

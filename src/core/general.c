@@ -621,6 +621,16 @@ static void run_half(
 	run_right(c, in, uop, n, &(struct where){ .slots = slots, .nslots = nslots });
 }
 
+/* what: set of enum script_assist. */
+static __attribute__((noinline)) void assists(struct core *c, unsigned what, uint64_t ip)
+{
+	if (what & SCRIPT_UPPERS)
+		clears_assist(c,
+			what & SCRIPT_AVX_TO_SSE ? SPMU_DID_ASSIST_AVX_TO_SSE : SPMU_DID_ASSIST_SSE_TO_AVX, ip);
+	if (what >> SCRIPT_FP)
+		clears_fp_assist(c, what >> SCRIPT_FP, ip);
+}
+
 void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end)
 {
 	const struct iblock *b = (const struct iblock *)end[0];
@@ -628,9 +638,7 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 	const unsigned i = (uint32_t)*word >> SCRIPT_INDEX, nslots = (uint32_t)end[2], insns = (unsigned)(end[2] >> 32);
 	const struct insn *in = &b->insn[i];
 	if (UNLIKELY(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS))
-		clears_assist(c,
-			*word >> SCRIPT_ASSIST & SCRIPT_AVX_TO_SSE ? SPMU_DID_ASSIST_AVX_TO_SSE :
-				SPMU_DID_ASSIST_SSE_TO_AVX, in->addr);
+		assists(c, (unsigned)(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS), in->addr);
 	if (UNLIKELY(in->flags & INSN_REP)) {
 		c->instructions--;
 		rep_run(c, b, i, slots, nslots, i + 1 < insns ? b->insn[i + 1].addr : next_ip);

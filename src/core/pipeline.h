@@ -312,6 +312,7 @@ enum uppers { UPPERS_CLEAN, UPPERS_USED, UPPERS_SAVED };	/* state of the upper h
 struct clears {
 	bool saves_uppers;	/* assist.sse_avx; `uppers` behind the last script made: */
 	uint8_t uppers;
+	uint16_t fp_assists;	/* assist.fp: which of enum st_assist need an assist */
 	bool watching;		/* loads are remembered, since other cores have taken lines */
 	bool pending;		/* a clear waits for the next instruction */
 	enum spmu_signal signal;	/* which clear it is, and whose access caused it: */

@@ -447,6 +447,8 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 	for (unsigned i = 0; i < def->insns; i++)
 		if (vector[i])
 			ib->vector = pv;
+	for (unsigned i = 0; i < def->slots; i++)
+		ib->assists |= ps[i].kind == ST_SLOT_REG && ps[i].reg == ST_SLOT_ASSIST;
 	return ib;
 }
 

@@ -395,7 +395,8 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 	int failed = 0, rc = tally_create(&tally, err);
 	if (!rc)
 		rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
-			.follow = o->follow, .regs = o->regs, .save = o->save }, err);
+			.follow = o->follow, .regs = o->regs, .assists = o->assists,
+			.save = o->save }, err);
 	r.stream = s;
 	while (!rc) {
 		struct stream_span span;
@@ -466,6 +467,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 				&(struct stream_launch){ .argv = o->argv,
 					.tracer_dir = o->tracer_dir, .follow = o->follow,
 					.regs = o->regs || o->core->wrong_path,
+					.assists = o->assists || runner_wants_assists(o),
 					.save = o->save },
 				err);
 	}

@@ -89,6 +89,7 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
 	bool follow, regs;
+	bool assists;		/* the tracer looks for denormal numbers; so it does if `wanted` needs that */
 	/* no model, and no sink except its tick: the stream is only saved and its instructions are counted */
 	bool record_only;
 	/* also report the heap's blocks to the sink's `side`: struct run_heap; needs regs, or a stream that holds

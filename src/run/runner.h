@@ -51,6 +51,8 @@ int  runner_side_record(struct runner *r, struct process *p, const uint64_t *w, 
 void runner_take_note(struct run_result *result, const uint64_t *w, size_t length);
 
 /* run_threads.c */
+/* The sink counts assists by value: the tracer must look for them. */
+bool runner_wants_assists(const struct run_options *o);
 extern const struct core_wanted runner_everything;	/* what a run records if the sink does not say what it needs */
 int  runner_start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err);
 void runner_end_thread(struct runner *r, struct rthread *t);	/* runs what waits; nothing if it has ended */

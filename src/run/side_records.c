@@ -18,6 +18,9 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 	if (s->word_bytes != 8 && s->word_bytes != 4)
 		return err_set(err, ERR_INPUT, "the stream's process %u has an impossible word size of %u bytes",
 			       s->pid, s->word_bytes);
+	if (!s->has_assists && runner_wants_assists(r->o))
+		return err_set(err, ERR_INPUT, "the stream does not say which operations meet denormal numbers: "
+			"record it with softpmu trace --assists");
 	runner_end_threads(r, p);	/* exec: the new image starts when the old one has ended */
 	heap_forget(&r->heap, p->index);
 	int rc = process_image(p, s, r->o->core, err);

@@ -79,6 +79,25 @@ enum st_slot_flags {
  * dividend takes more than 64 bits. */
 #define ST_SLOT_DIVIDED 20
 #define ST_DIVIDED_WIDE ((uint64_t)1 << 63)
+/* Another one, only in streams with st_process.has_assists: what in this instruction's operands and results makes the
+ * microcode of some processors assist; a set of enum st_assist.  An instruction may have several such slots. */
+#define ST_SLOT_ASSIST 21
+enum st_assist {
+	/* SSE and AVX: an input is denormal and DAZ is off; the result is denormal and FTZ is off.  By operation: add
+	 * and subtract; multiply; divide and square root; fused multiply-add; conversion between single and double;
+	 * compare, minimum, maximum. */
+	ST_ASSIST_ADD_IN = 1, ST_ASSIST_ADD_OUT = 2, ST_ASSIST_MULTIPLY_IN = 4, ST_ASSIST_MULTIPLY_OUT = 8,
+	ST_ASSIST_DIVIDE_IN = 16, ST_ASSIST_DIVIDE_OUT = 32, ST_ASSIST_FMA_IN = 64, ST_ASSIST_FMA_OUT = 128,
+	ST_ASSIST_CONVERT_IN = 256, ST_ASSIST_CONVERT_OUT = 512, ST_ASSIST_COMPARE_IN = 1024,
+	/* x87: a memory operand of 32 or 64 bits is denormal; what is stored in 32 or 64 bits is denormal; a finite
+	 * number stored in 32 bits became infinite; an empty register was read; a full one was pushed onto */
+	ST_ASSIST_X87_IN = 2048, ST_ASSIST_X87_OUT = 4096, ST_ASSIST_X87_OVERFLOW = 8192,
+	ST_ASSIST_STACK_UNDERFLOW = 16384, ST_ASSIST_STACK_OVERFLOW = 32768,
+	ST_ASSIST_SIMD_IN = ST_ASSIST_ADD_IN | ST_ASSIST_MULTIPLY_IN | ST_ASSIST_DIVIDE_IN | ST_ASSIST_FMA_IN |
+		ST_ASSIST_CONVERT_IN | ST_ASSIST_COMPARE_IN,
+	ST_ASSIST_SIMD_OUT = ST_ASSIST_ADD_OUT | ST_ASSIST_MULTIPLY_OUT | ST_ASSIST_DIVIDE_OUT | ST_ASSIST_FMA_OUT |
+		ST_ASSIST_CONVERT_OUT
+};
 #define ST_NOT_DONE (~(uint64_t)0)
 
 struct st_slot {
@@ -86,7 +105,7 @@ struct st_slot {
 	uint8_t  insn;		/* index of the instruction it belongs to */
 	uint8_t  flags;		/* enum st_slot_flags */
 	uint8_t  reg;		/* ST_SLOT_REG: register number as encoded (0 RAX .. 15 R15); 16 to 19 the flags thunk's
-				 * CC_OP, CC_DEP1, CC_DEP2, CC_NDEP; ST_SLOT_DIVIDED */
+				 * CC_OP, CC_DEP1, CC_DEP2, CC_NDEP; ST_SLOT_DIVIDED; ST_SLOT_ASSIST */
 	uint16_t size;		/* bytes accessed; of a register write: bytes written (1, 2, 4, 8) */
 	uint16_t offset;	/* of a register write: byte offset in the register (1 for AH..DH) */
 };
@@ -128,7 +147,8 @@ struct st_process {
 	uint8_t  word_bytes;	/* 8 or 4 */
 	uint8_t  has_regs;	/* register slots are in the blocks */
 	uint8_t  is_exec;	/* 1: this process image replaces the previous one */
-	uint8_t  pad[5];
+	uint8_t  has_assists;	/* the floating-point instructions have slots ST_SLOT_ASSIST */
+	uint8_t  pad[4];
 	uint64_t entry;		/* first instruction of the guest */
 	/* lengths of the NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded
 	 * to 8 */

@@ -79,6 +79,8 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 	list[n++] = "--max-threads=1025"; /* 1024 at once, as many as the model has cores; Valgrind's default is 500 */
 	list[n++] = ring_dir;
 	list[n++] = how->regs ? "--regs=yes" : "--regs=no";
+	if (how->assists)
+		list[n++] = "--assists=yes";
 	list[n++] = how->follow ? "--trace-children=yes" : "--trace-children=no";
 	list[n++] = "-q";
 	list[n++] = log_file;

@@ -22,6 +22,7 @@ struct stream_launch {
 	const char *tracer_dir;	/* holds softpmu-tracer-amd64-linux and softpmu-tracer-x86-linux */
 	bool follow;		/* trace forked and executed processes too */
 	bool regs;		/* ask for every general-purpose register write */
+	bool assists;		/* ask which floating-point operations meet denormal numbers (ST_SLOT_ASSIST) */
 	const char *save;	/* also write the stream to this trace file; NULL: no */
 };
 

@@ -142,6 +142,7 @@ static void process(Bool is_exec)
 	p->word_bytes = sizeof(HWord);
 	p->has_regs = settings.regs;
 	p->is_exec = is_exec;
+	p->has_assists = settings.assists;
 	p->entry = entry;
 	p->path_bytes = path_bytes;
 	HChar *at = (HChar *)(p + 1);

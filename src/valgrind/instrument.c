@@ -8,6 +8,7 @@
  *   an access       p[1 + k] = address                      k is constant; a guarded access stores ST_NOT_DONE instead
  *   a locked one    and ring_meet(address)                  the only call
  *   --regs          p[1 + k] = value                        after each write of a general-purpose register or the thunk
+ *   --assists       p[1 + k] = enum st_assist               behind each floating-point instruction
  *   before an exit  *p = header with the exit's number, unless it is there already;  ptr = p + record length
  *   after an exit that was not taken, if the block continues: ptr = p
  *   settings.steps  on entry and between instructions: if (budget <= 0) leave to the scheduler, which finds AFTER_STEP;
@@ -340,10 +341,30 @@ static void begin_insn(struct build *b, Addr addr, UInt len)
 			b->gather = c == 0xc4 && i + 3 < len && (insn->bytes[i + 1] & 0x1f) == 2 &&
 				    insn->bytes[i + 3] >= 0x90 && insn->bytes[i + 3] <= 0x93;
 			b->branch = is_relative_jump(insn->bytes + i, len - i);
+			if (settings.assists)
+				assists_insn(b->out, b->def, insn->bytes + i, len - i);
 			break;
 		}
 	}
 	slot_prefetch(b, insn);
+}
+
+static IRExpr *get_live(struct build *b, SizeT field)
+{
+	return temp(b, WORD, IRExpr_Get(b->shadow + (Int)field, WORD));
+}
+
+/* Stores what the tests of the current instruction found so far. */
+static void slot_assist(struct build *b)
+{
+	if (!settings.assists || !assists_any())
+		return;
+	IRExpr *bits = assists_take(get_live(b, offsetof(struct live, mxcsr)));
+	UInt at = 8 + 8 * b->slots;
+	new_slot(b, ST_SLOT_REG, (UInt)WORD_BYTES)->reg = ST_SLOT_ASSIST;
+	store(b, at, bits);
+	if (WORD == Ity_I32)
+		store(b, at + 4, word_const(0));
 }
 
 static enum st_jump jump_of(IRJumpKind jk)
@@ -369,11 +390,6 @@ static void put_header(struct build *b, UInt exit)
 {
 	store_const(b, 0, ST_HEADER(ST_BLOCK, (ULong)exit << 32 | b->id));
 	b->header_exit = exit;
-}
-
-static IRExpr *get_live(struct build *b, SizeT field)
-{
-	return temp(b, WORD, IRExpr_Get(b->shadow + (Int)field, WORD));
 }
 
 /* guard: the exit is taken if it is 1; NULL: always. */
@@ -509,6 +525,7 @@ static void begin(struct build *b, IRStmt *s)
 	const Addr addr = s->Ist.IMark.addr;
 	const UInt len = s->Ist.IMark.len;
 
+	slot_assist(b);
 	reopen(b);
 	if (b->insns == MAX_INSNS)
 		VG_(tool_panic)("a block with too many instructions");
@@ -523,6 +540,27 @@ static void begin(struct build *b, IRStmt *s)
 	if (settings.steps)
 		put_live(b, offsetof(struct live, budget),
 			plus(b, get_live(b, offsetof(struct live, budget)), ALL_ONES));
+}
+
+/* s assigns a temporary, and may be a floating-point operation, or LDMXCSR's load. */
+static void assist_temp(struct build *b, const IRStmt *s)
+{
+	IRExpr *e = s->Ist.WrTmp.data, *result = IRExpr_RdTmp(s->Ist.WrTmp.tmp);
+
+	if (assists_loads_mxcsr() && e->tag == Iex_Load && e->Iex.Load.ty == Ity_I32)
+		put_live(b, offsetof(struct live, mxcsr),
+			WORD == Ity_I64 ? temp(b, Ity_I64, IRExpr_Unop(Iop_32Uto64, result)) : result);
+	else
+		assists_temp(e, result);
+}
+
+static void guarded_load(struct build *b, const IRLoadG *load)
+{
+	IRType result, loaded;
+
+	reopen(b);
+	typeOfIRLoadGOp(load->cvt, &result, &loaded);
+	slot_access(b, ST_SLOT_LOAD, load->addr, (UInt)sizeofIRType(loaded), 0, load->guard);
 }
 
 static void statement(struct build *b, Int at)
@@ -559,11 +597,21 @@ static void statement(struct build *b, Int at)
 				slot_access(b, ST_SLOT_LOAD, addr, (UInt)sizeofIRType(s->Ist.WrTmp.data->Iex.Load.ty),
 					0, guard);
 		}
+		if (settings.assists) {
+			addStmtToIRSB(b->out, s);
+			assist_temp(b, s);
+			return;
+		}
 		break;
 	case Ist_Store:
 		reopen(b);
 		slot_access(b, ST_SLOT_STORE, s->Ist.Store.addr,
 			    (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.Store.data)), 0, NULL);
+		if (settings.assists) {
+			assists_store(s->Ist.Store.data);
+			s = IRStmt_Store(s->Ist.Store.end, s->Ist.Store.addr, assists_stored_mxcsr(s->Ist.Store.data,
+				get_live(b, offsetof(struct live, mxcsr))));
+		}
 		break;
 	case Ist_StoreG:
 		reopen(b);
@@ -571,14 +619,9 @@ static void statement(struct build *b, Int at)
 			    (UInt)sizeofIRType(typeOfIRExpr(types, s->Ist.StoreG.details->data)), 0,
 			    s->Ist.StoreG.details->guard);
 		break;
-	case Ist_LoadG: {
-		IRType result, loaded;
-		reopen(b);
-		typeOfIRLoadGOp(s->Ist.LoadG.details->cvt, &result, &loaded);
-		slot_access(b, ST_SLOT_LOAD, s->Ist.LoadG.details->addr, (UInt)sizeofIRType(loaded), 0,
-			    s->Ist.LoadG.details->guard);
+	case Ist_LoadG:
+		guarded_load(b, s->Ist.LoadG.details);
 		break;
-	}
 	case Ist_CAS: {
 		const IRCAS *c = s->Ist.CAS.details;
 		UInt size = (UInt)sizeofIRType(typeOfIRExpr(types, c->dataLo));
@@ -606,6 +649,7 @@ static void statement(struct build *b, Int at)
 		return;
 	case Ist_Exit: {
 		const IRConst *dst = s->Ist.Exit.dst;
+		slot_assist(b);
 		if (is_fault(s->Ist.Exit.jk))
 			may_leave_open(b);
 		else
@@ -682,6 +726,7 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
 
 	for (; i < in->stmts_used; i++)
 		statement(b, i);
+	slot_assist(b);
 	if (in->jumpkind == Ijk_Ret && is_iret(&b->insn[b->insns - 1])) {
 		leave_by(b, Ijk_EmWarn, 0, NULL);	/* of the kinds, the one for all others */
 		put_live(b, offsetof(struct live, after), word_const(AFTER_IRET));

@@ -5,6 +5,7 @@
  * instrument.c       adds inline stores to a superblock; writes the block's description into the ring
  * blocks.c           the table of blocks that exist; discards; records of blocks that a fault cut short
  * tracer_prefetch.c  software prefetches, which VEX drops
+ * tracer_assists.c   tests for denormal numbers and faults of the x87 stack
  * events.c           process, threads, system calls, signals, exit
  * tracer_client.c    the program's own requests
  * tracer_pmi.c       the program's own handler of its PMIs
@@ -59,6 +60,7 @@ struct live {
 	HWord open;		/* if equal to ptr: a block was entered and not left; its header is the word at ptr */
 	HWord after;		/* enum live_after: what the block that was just left asked for */
 	Word budget;		/* settings.steps: instructions that the thread may execute before the model is asked */
+	HWord mxcsr;		/* settings.assists: what LDMXCSR loaded last; 0 at first */
 };
 enum live_after { AFTER_NOTHING = 0, AFTER_PAUSE = 1, AFTER_REQUEST = 2, AFTER_STEP = 3, AFTER_IRET = 4 };
 
@@ -78,6 +80,7 @@ extern struct ring ring;
 struct settings {
 	const HChar *dir;	/* --ring-dir */
 	Bool regs;		/* --regs=yes */
+	Bool assists;		/* --assists=yes */
 	Bool steps;		/* a thread has a handler of its own PMIs: blocks can be left between instructions */
 	Int serial;		/* --serial: number of earlier execs of this pid */
 	const HChar *argv0;	/* --argv0: the program's argv[0], if that is not its path */
@@ -120,6 +123,16 @@ IRSB *tracer_instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayo
  * have a segment prefix.  base, index: registers as encoded, -1 none.  flush: it flushes the line instead. */
 struct prefetch { Int base, index; UInt scale; Long disp; Bool address32, flush; };
 Bool prefetch_decode(const UChar *code, UInt len, ULong next_ip, struct prefetch *out);
+
+/* tracer_assists.c; only with settings.assists.  Statements are added to the block that assists_insn was given. */
+/* An instruction begins.  def: what temporaries are; op: behind its prefixes. */
+void assists_insn(IRSB *out, IRExpr *const *def, const UChar *op, UInt bytes);
+void assists_temp(IRExpr *e, IRExpr *result);			/* e was assigned to the temporary `result` */
+void assists_store(IRExpr *data);				/* data will be stored */
+Bool assists_any(void);						/* the instruction has a test; then call ... */
+IRExpr *assists_take(IRExpr *mxcsr);				/* ... this: the value of its ST_SLOT_ASSIST */
+Bool assists_loads_mxcsr(void);
+IRExpr *assists_stored_mxcsr(IRExpr *data, IRExpr *mxcsr);	/* what a store stores: `data` but for STMXCSR */
 
 /* events.c */
 void events_needs(void);		/* call before the options are read */

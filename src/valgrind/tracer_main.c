@@ -29,6 +29,7 @@ Addr __wrap_vgPlain_am_startup(Addr sp)
 static Bool option(const HChar *arg)
 {
 	return VG_STR_CLO(arg, "--ring-dir", settings.dir) || VG_BOOL_CLO(arg, "--regs", settings.regs) ||
+		VG_BOOL_CLO(arg, "--assists", settings.assists) ||
 		VG_STR_CLO(arg, "--argv0", settings.argv0) ||
 		VG_BINT_CLO(arg, "--serial", settings.serial, 0, 0x7fffffff);
 }
@@ -36,7 +37,9 @@ static Bool option(const HChar *arg)
 static void usage(void)
 {
 	VG_(printf)("    --ring-dir=DIR            the directory of the rings and the announce pipe\n"
-		    "    --regs=no|yes             also write every change of a general-purpose register [no]\n");
+		    "    --regs=no|yes             also write every change of a general-purpose register [no]\n"
+		    "    --assists=no|yes          also write which floating-point operations meet denormal numbers "
+		    "[no]\n");
 }
 
 static void debug_usage(void)

@@ -271,12 +271,12 @@ void ring_enter(ThreadId tid)
 	events_before_run(tid);
 	while ((SizeT)(ring.end - ring.ptr) < largest_block_bytes)
 		next_chunk();
-	struct live l = { (HWord)ring.ptr, (HWord)ring.end, 0, AFTER_NOTHING, settings.steps ? pmi_budget(tid) : 0 };
+	struct live l = { (HWord)ring.ptr, (HWord)ring.end, 0, AFTER_NOTHING, settings.steps ? pmi_budget(tid) : 0, 0 };
 	if (ring.chunk_pos + (ULong)(ring.ptr - ring.chunk) - ring.published >= PUBLISH_BYTES / 2)
 		ring_publish();
 	if ((SizeT)(ring.end - ring.ptr) >= PUBLISH_BYTES + largest_block_bytes)
 		l.end = (HWord)(ring.end - PUBLISH_BYTES);	/* leave generated code half-way, to publish */
-	VG_(set_shadow_regs_area)(tid, 1, 0, sizeof l, (const UChar *)&l);
+	VG_(set_shadow_regs_area)(tid, 1, 0, offsetof(struct live, mxcsr), (const UChar *)&l);
 	ring.given = 0;
 	if (live_threads > 1) {
 		/* With Valgrind's own slice of 100,000 blocks, a spin loop or a hand-off between threads would take

@@ -76,6 +76,10 @@ programs: $P/every_event $P/every_event32
 $P/every_event $P/every_event32: tests/programs/every_event.c
 	@mkdir -p $(@D)
 	gcc $(PROGRAM_FLAGS) -Wall -Wextra -static -pthread $(if $(filter %32,$@),-m32 -msse2) -o $@ $<
+programs: $P/denormals $P/denormals32
+$P/denormals $P/denormals32: tests/programs/denormals.c
+	@mkdir -p $(@D)
+	gcc $(PROGRAM_FLAGS) -Wall -Wextra -static $(if $(filter %32,$@),-m32 -msse2) -o $@ $<
 programs: $P/kinds
 $P/kinds: tests/programs/kinds.S
 	@mkdir -p $(@D)

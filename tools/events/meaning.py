@@ -56,7 +56,7 @@ STATES = 'the states of lines are not recorded with accesses'
 PAGES_1G = 'the modelled system gives programs pages of 4 KB and 2 MB, none of 1 GB'
 RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
-ASSISTS = 'the tracer does not see denormals, nor what else makes microcode assist by value'
+ASSISTS = 'of what makes microcode assist by value, the tracer sees floating-point operands alone'
 TSX = 'under the tracer a transaction aborts at once, for want of capacity'
 X87_MARK = 'x87 arithmetic and moves carry the same mark'
 PREFETCHERS = 'what prefetchers of L1D and of L2 ask for shares its signals'
@@ -492,6 +492,22 @@ event('OTHER_ASSISTS.AVX_TO_SSE', 'uop(ASSIST_AVX_TO_SSE)',
         'Times microcode saved the upper halves of the vector registers: legacy SSE behind 256-bit code.')
 event('OTHER_ASSISTS.SSE_TO_AVX', 'uop(ASSIST_SSE_TO_AVX)',
         'Times microcode restored the upper halves of the vector registers: VEX code behind that.')
+event('FP_ASSIST.ANY FP_ASSIST.ALL ASSISTS.FP', 'sig(FP_ASSIST)',
+        'Microcode assists for floating-point instructions: denormal numbers.')
+event('FP_ASSIST.ALL', 'uop((ASSIST_FP_INPUT|ASSIST_FP_OUTPUT))',
+        'Microcode assists for floating-point instructions: denormal numbers.', 'nhm')
+event('ASSISTS.ANY', 'sig(FP_ASSIST)+sig(ASSIST)',
+        'Microcode assists: for denormal numbers, and for transitions between SSE and AVX.')
+event('FP_ASSIST.SIMD_INPUT', 'sig(FP_ASSIST & ASSIST_SIMD_INPUT)',
+        'Microcode assists for SSE and AVX instructions with a denormal input.')
+event('FP_ASSIST.SIMD_OUTPUT', 'sig(FP_ASSIST & ASSIST_SIMD_OUTPUT)',
+        'Microcode assists for SSE and AVX instructions with a denormal result of normal inputs.')
+event('FP_ASSIST.X87_INPUT', 'sig(FP_ASSIST & ASSIST_X87_INPUT)',
+        'Microcode assists for x87 instructions with a denormal operand in memory.')
+event('FP_ASSIST.X87_OUTPUT', 'sig(FP_ASSIST & ASSIST_X87_OUTPUT)',
+        'Microcode assists for x87 stores of denormal numbers.')
+event('FP_ASSIST.INPUT', 'uop(ASSIST_FP_INPUT)', 'Microcode assists for denormal inputs.')
+event('FP_ASSIST.OUTPUT', 'uop(ASSIST_FP_OUTPUT)', 'Microcode assists for denormal results of normal inputs.')
 event('MISC_RETIRED.PAUSE_INST', 'uop(PAUSE & INST_END)', 'PAUSE instructions retired.')
 
 section('loads and stores: uops, where the machine counts instructions with at least one such uop')

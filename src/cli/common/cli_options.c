@@ -50,6 +50,8 @@ const struct option cli_run_options[] = {
 	OPT_FLAG(0, "no-wrong-path", struct cli_run, no_wrong_path, "Do not execute the wrong path behind "
 		"mispredicted branches. The model runs faster, and a saved stream is smaller: it needs no values of "
 		"registers."),
+	OPT_FLAG(0, "assists", struct cli_run, run.assists, "Let the tracer look for floating-point operations on "
+		"denormal numbers, and the core pay for microcode assists. Events that count assists need no option."),
 	OPT_GROUP("Processes and threads"),
 	OPT_FLAG(0, "follow", struct cli_run, run.follow, "Count and sample the processes that the program starts, "
 		"too."),

@@ -2,6 +2,7 @@
  * Machine clears and assists; what is modelled: clears.h. */
 #include "core/backend/clears.h"
 #include "core/backend/rename.h"
+#include "core/script/script.h"
 #include "core/smt.h"
 #include <string.h>
 
@@ -12,12 +13,27 @@ void clears_init(struct core *c)
 	c->e.snooped = clears_snooped;
 }
 
+/* The set of enum st_assist for which this core's microcode assists. */
+static uint16_t fp_assists(const struct core_config *f)
+{
+	enum { NONE, MULTIPLY, ALL };
+	const unsigned fast = ST_ASSIST_ADD_IN | ST_ASSIST_ADD_OUT | ST_ASSIST_COMPARE_IN,
+		more = ST_ASSIST_X87_OVERFLOW | ST_ASSIST_STACK_UNDERFLOW | ST_ASSIST_STACK_OVERFLOW;
+	unsigned set = ST_ASSIST_SIMD_IN | ST_ASSIST_SIMD_OUT | ST_ASSIST_X87_IN | ST_ASSIST_X87_OUT;
+	if (f->fp_assist == NONE)
+		return 0;
+	if (f->fp_assist == MULTIPLY)
+		set &= ~fast;
+	return (uint16_t)(set | (f->fp_assist_x87 ? more : 0));
+}
+
 void clears_reset(struct core *c)
 {
 	const bool watching = c->cl.watching;
 	memset(&c->cl, 0, sizeof c->cl);
 	c->cl.watching = watching;
 	c->cl.saves_uppers = c->config.sse_avx == 1;
+	c->cl.fp_assists = fp_assists(&c->config);
 }
 
 /* Everything behind `cycle` is thrown away, and fetch is redirected `later` cycles after it. */
@@ -110,4 +126,25 @@ void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip)
 	emit_signal_at(&c->e, SPMU_SIG_ASSIST, begin, begin, 1, ip, 0);
 	rename_serialize(&c->rn, end);
 	c->fe.did |= UINT64_C(1) << kind;
+}
+
+void clears_fp_assist(struct core *c, unsigned why, uint64_t ip)
+{
+	/* an instruction with several reasons is assisted once: its inputs are seen first */
+	static const struct { uint8_t attribute, did; } kind[SCRIPT_FP_KINDS] = {
+		{ SPMU_ATTR_ASSIST_STACK_UNDERFLOW, SPMU_DID_ASSIST_FP_INPUT },
+		{ SPMU_ATTR_ASSIST_STACK_OVERFLOW, SPMU_DID_ASSIST_FP_OUTPUT },
+		{ SPMU_ATTR_ASSIST_X87_INPUT, SPMU_DID_ASSIST_FP_INPUT },
+		{ SPMU_ATTR_ASSIST_X87_OVERFLOW, SPMU_DID_ASSIST_FP_OUTPUT },
+		{ SPMU_ATTR_ASSIST_X87_OUTPUT, SPMU_DID_ASSIST_FP_OUTPUT },
+		{ SPMU_ATTR_ASSIST_SIMD_INPUT, SPMU_DID_ASSIST_FP_INPUT },
+		{ SPMU_ATTR_ASSIST_SIMD_OUTPUT, SPMU_DID_ASSIST_FP_OUTPUT },
+	};
+	const unsigned first = (unsigned)__builtin_ctz(why);
+	const uint64_t begin = c->e.now + 1;
+	emit_attributes(&c->e, SPMU_SIG_FP_ASSIST, begin, begin, 1, UINT64_C(1) << kind[first].attribute);
+	if (emit_wanted(&c->e, SPMU_SIG_FP_ASSIST))
+		c->e.record[c->e.count - 1].ip = ip;
+	rename_serialize(&c->rn, begin + c->config.fp_assist_cycles);
+	c->fe.did |= UINT64_C(1) << kind[first].did;
 }

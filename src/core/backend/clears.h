@@ -5,14 +5,15 @@
  * address came later (lsq.h finds it), and for a load whose line another core took between its execution and
  * its retirement (clears_snooped); clears for self-modifying code: a store into a line that L1I holds; the save
  * and restore of the upper halves of vector registers where legacy SSE meets 256-bit code (assist.sse_avx;
- * script.c settles for which instructions).
+ * script.c settles for which instructions); assists of floating-point instructions by value (assist.fp), if the
+ * stream says which need one (format.h, ST_SLOT_ASSIST).
  * A clear is taken when the instruction at fault is the oldest: what is older retires; the instruction and
  * everything younger (self-modifying code: everything younger) is thrown away and fetched again clear.cycles
  * later (A. Glew et al., patents on the P6 memory order buffer; SDM vol. 3B, MACHINE_CLEARS; H. Ragab et al.,
  * "Rage Against the Machine Clear", USENIX Security 2021).
- * Leaves out: what the younger instructions did before a clear threw them away; assists that depend on values
- * which the stream does not hold (denormals, stack faults of the x87, masked accesses to pages that would
- * fault); accessed and dirty bits, which Linux sets itself when it maps a page; code that another core writes.
+ * Leaves out: what the younger instructions did before a clear threw them away; the uops of an assist, of which only
+ * the time is modelled; assists for masked accesses to pages that would fault; accessed and dirty bits, which Linux
+ * sets itself when it maps a page; code that another core writes.
  *
  * How: each instruction comes once, in program order, so a clear is a redirect that the instructions behind it
  * wait for.  The two kinds that are found out of order (snoops, self-modifying code) wait in `pending` until
@@ -35,6 +36,9 @@ void clears_snooped(void *core, uint64_t vline, uint64_t cycle);
 void clears_take(struct core *c);
 /* Microcode runs before instruction `ip`, when what is older has retired.  kind: ASSIST_* of enum spmu_did. */
 void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip);
+/* Microcode does the floating-point instruction `ip`, when what is older has retired.  why: a bit for each of enum
+ * script_assist's SCRIPT_FP, from 0 on; not 0. */
+void clears_fp_assist(struct core *c, unsigned why, uint64_t ip);
 
 /* Remembers a load; called once the machine's cores have taken lines from each other. */
 static inline void clears_watch(struct core *c, uint32_t number, uint64_t ip, uint64_t addr, uint64_t complete)

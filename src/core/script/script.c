@@ -133,16 +133,49 @@ static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct
 	return false;
 }
 
-/* The words of all instructions from i on, which go the general way.  uppers: those with vector registers are
- * followed.  Returns the end. */
-static __attribute__((noinline)) uint64_t *rest_general(
-	struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip, bool uppers, uint64_t *w)
+/* Which assists this instruction needs: a set of SCRIPT_FP's bits. */
+static enum script_assist fp_assist(const struct core *c, const struct iblock *b, const struct insn *in,
+	const uint64_t *slots, unsigned nslots)
+{
+	uint64_t bits = 0;
+	for (unsigned i = in->first_slot; i < in->first_slot + in->slots && i < nslots; i++)
+		if (b->slot[i].kind == ST_SLOT_REG && b->slot[i].reg == ST_SLOT_ASSIST)
+			bits |= slots[i];
+	bits &= c->cl.fp_assists;
+	return (bits & ST_ASSIST_STACK_UNDERFLOW ? SCRIPT_STACK_UNDERFLOW : 0) |
+		(bits & ST_ASSIST_STACK_OVERFLOW ? SCRIPT_STACK_OVERFLOW : 0) |
+		(bits & ST_ASSIST_X87_IN ? SCRIPT_X87_IN : 0) | (bits & ST_ASSIST_X87_OUT ? SCRIPT_X87_OUT : 0) |
+		(bits & ST_ASSIST_X87_OVERFLOW ? SCRIPT_X87_OVERFLOW : 0) |
+		(bits & ST_ASSIST_SIMD_IN ? SCRIPT_SIMD_IN : 0) | (bits & ST_ASSIST_SIMD_OUT ? SCRIPT_SIMD_OUT : 0);
+}
+
+/* True if an instruction of the block needs such an assist. */
+static __attribute__((noinline)) bool any_fp_assist(const struct core *c, const struct iblock *b, const uint64_t *slots,
+	unsigned nslots)
+{
+	uint64_t bits = 0;
+	for (unsigned i = 0; i < nslots; i++)
+		if (b->slot[i].kind == ST_SLOT_REG && b->slot[i].reg == ST_SLOT_ASSIST)
+			bits |= slots[i];
+	return bits & c->cl.fp_assists;
+}
+
+/* What the words of instructions that go the general way need besides: uppers: those with vector registers are
+ * followed; slots: the block's values, if they say which instructions need an assist, else NULL. */
+struct special { bool uppers; const uint64_t *slots; unsigned nslots; };
+
+/* The words of all instructions from i on, which go the general way.  Returns the end. */
+static __attribute__((noinline)) uint64_t *rest_general(struct core *c, const struct iblock *b, unsigned i,
+	unsigned insns, uint64_t next_ip, const struct special *special, uint64_t *w)
 {
 	for (; i < insns; i++) {
 		uint64_t *word = w++;
 		*word = general(c, b, i, insns, next_ip);
-		if (uppers)
+		if (special->uppers)
 			*word |= (uint64_t)uppers_step(c, b->vector[i]) << SCRIPT_ASSIST;
+		if (special->slots)
+			*word |= (uint64_t)fp_assist(c, b, &b->insn[i], special->slots, special->nslots) <<
+				SCRIPT_ASSIST;
 		partial_ahead(c, &b->insn[i], b->uop + b->insn[i].first_uop);
 		if (UNLIKELY(script_says(*word, SCRIPT_MISPREDICTED)))
 			w = wrong_path(c, word, i + 1 + !!(b->insn[i].flags & INSN_FUSES_NEXT) == insns, w);
@@ -168,11 +201,13 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	bool any_general = false;
 
 	const bool uppers = UNLIKELY(c->cl.saves_uppers && b->vector);
-	const bool assisted = UNLIKELY(uppers) && uppers_assist(c, b, insns);
+	struct special special = { .uppers = UNLIKELY(uppers) && uppers_assist(c, b, insns), .nslots = nslots };
+	if (UNLIKELY(b->assists) && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots))
+		special.slots = slots;
 
 	/* no memory for a plan: slower, with the same results */
-	if (UNLIKELY(c->pa.general || !plan || assisted)) {
-		w = rest_general(c, b, 0, insns, next_ip, assisted, w);
+	if (UNLIKELY(c->pa.general || !plan || special.uppers || special.slots)) {
+		w = rest_general(c, b, 0, insns, next_ip, &special, w);
 		any_general = insns;
 	} else {
 		for (const struct step *s = plan->step; s->insn < insns; s++) {
@@ -225,7 +260,7 @@ general:
 					c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
 			if (UNLIKELY(s->flags & STEP_APART)) {	/* what follows goes the general way, too */
 				partial_ahead(c, s->in, b->uop + s->in->first_uop);
-				w = rest_general(c, b, s->insn + 1u, insns, next_ip, false, w);
+				w = rest_general(c, b, s->insn + 1u, insns, next_ip, &special, w);
 				break;
 			}
 			s += s->steps - 1;

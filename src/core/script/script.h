@@ -68,7 +68,12 @@ enum script_branch { /* from bit SCRIPT_FLAGS on; from SCRIPT_BUBBLE on: fetch c
 	SCRIPT_PREDICTED = 64, /* with SCRIPT_WRONG: it was predicted taken */
 };
 enum script_assist {		/* what microcode does before the instruction (clears.h) */
-	SCRIPT_AVX_TO_SSE = 1, SCRIPT_SSE_TO_AVX = 2, SCRIPT_ASSISTS = 3,
+	SCRIPT_AVX_TO_SSE = 1, SCRIPT_SSE_TO_AVX = 2, SCRIPT_UPPERS = 3,
+	/* it does the instruction itself, because of (clears_fp_assist): */
+	SCRIPT_FP = 2,		/* first bit, and in this order: */
+	SCRIPT_STACK_UNDERFLOW = 4, SCRIPT_STACK_OVERFLOW = 8, SCRIPT_X87_IN = 16, SCRIPT_X87_OVERFLOW = 32,
+	SCRIPT_X87_OUT = 64, SCRIPT_SIMD_IN = 128, SCRIPT_SIMD_OUT = 256,
+	SCRIPT_FP_KINDS = 7, SCRIPT_ASSISTS = 511,
 };
 /* Bits that say more of a branch than which way it went. */
 #define SCRIPT_UNUSUAL (~UINT64_C(0) << SCRIPT_FLAGS & ~((uint64_t)SCRIPT_TAKEN << SCRIPT_FLAGS))

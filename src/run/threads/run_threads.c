@@ -14,6 +14,12 @@ const struct core_wanted runner_everything = {
 	.signal = { ~UINT64_C(0), ~UINT64_C(0) }, .is = ~UINT64_C(0), .did = ~UINT64_C(0), .outcomes = true,
 };
 
+bool runner_wants_assists(const struct run_options *o)
+{
+	_Static_assert(SPMU_SIG_FP_ASSIST >= 64, "second word");
+	return o->wanted && o->wanted->signal[1] >> (SPMU_SIG_FP_ASSIST - 64) & 1;
+}
+
 static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)
 {
 	struct rthread *t = context;

@@ -13,7 +13,7 @@ grep -v '^#' "$lists/programs.list" >programs
 awk '$4 !~ /^=/ { $2 = $3 = ""; print }' programs >traced
 cat >trace.sh <<'END'
 name=$1; shift
-PATH="$PROGRAMS:$PATH" "$SOFTPMU" trace -q -o "streams/$name" -- "$@" >"$name.out" 2>&1 </dev/null ||
+PATH="$PROGRAMS:$PATH" "$SOFTPMU" trace -q --assists -o "streams/$name" -- "$@" >"$name.out" 2>&1 </dev/null ||
 	{ echo "FAILED $name is traced"; head -n 5 "$name.out"; }
 END
 xargs -P 2 -L 1 sh trace.sh <traced | tee trouble

@@ -114,7 +114,10 @@ static int list(const struct core_config *core, const struct spmu_model *m, cons
 		puts("\n]}");
 	else
 		printf("\n%sOne of them: softpmu msr NAME [VALUE]\n",
-			absent ? "absent: comes with spmu_host.pebs_reload_msrs.  " : "");
+			!absent ? ""
+				: spmu_model_family(m) == SPMU_FAMILY_NETBURST
+				? "absent: comes with spmu_host.siblings above 2.  "
+				: "absent: comes with spmu_host.pebs_reload_msrs.  ");
 	return 0;
 }
 
@@ -642,6 +645,11 @@ static int show(const struct cli_run *r, const struct spmu_model *m, const struc
 		features_print_layout(&r->core, name, address, q->json);
 	if (name)
 		return 0;
+	/* several hardware threads have no pushout counters, so only a question about their registers has them */
+	if (words && msr.address - MSR_THREADS_CAPABILITIES <= MSR_THREADS(17) - MSR_THREADS_CAPABILITIES) {
+		host.siblings = 8;
+		memset(host.pushout_width, 0, sizeof host.pushout_width);
+	}
 	int status = spmu_create(&p, m, &host);
 	if (!status)
 		status = !words      ? list(&r->core, m, p, q->json)

@@ -263,6 +263,29 @@ static void explain_cccr(const struct spmu_model *m, unsigned counter, uint64_t 
 	}
 }
 
+/* What MSR_THREADS of this counter says about each thread. */
+static void explain_threads(unsigned counter, uint64_t value, struct msr_notes *n)
+{
+	char text[120] = "";
+	size_t used = 0;
+	if (!(value & 0xffff))
+		note(n, "counter %u counts the threads that its ESCR says", counter);
+	for (unsigned t = 0; t < 8; t++)
+		if (value >> 2 * t & 3)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%sT%u%s", used ? ", " : "", t,
+				(value >> 2 * t & 3) == 3 ? "" : value >> 2 * t & 1 ? " user" : " kernel");
+	if (used)
+		note(n, "counter %u counts %s", counter, text);
+	for (unsigned k = 0; k < 9; k++)
+		if (value >> (24 + k) & 1)
+			note(n, "counts while %u threads run", k);
+	for (unsigned t = 0; t < 8; t++)
+		if (value >> (16 + t) & 1)
+			note(n, "an overflow interrupts T%u", t);
+	if (value & SPMU_THREADS_PEBS)
+		note(n, "PEBS records go into the DS area of T%u", (unsigned)(value >> 41 & 7));
+}
+
 static void explain_replay(const struct spmu_model *m, uint64_t value, struct msr_notes *n)
 {
 	const uint32_t metric = 0x18fff | SPMU_PEBS_UOP_TAG;
@@ -292,6 +315,8 @@ void msr_explain(const struct spmu_model *m, const struct spmu_msr *r, uint64_t 
 			explain_escr(m, r->address, value, out);
 		else if (r->address == MSR_PEBS_ENABLE)
 			explain_replay(m, value, out);
+		else if (r->address - MSR_THREADS_0 < COUNTERS)
+			explain_threads(r->address - MSR_THREADS_0, value, out);
 		break;
 	case SPMU_FAMILY_P6:
 	case SPMU_FAMILY_ARCH:

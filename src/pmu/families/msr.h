@@ -65,5 +65,6 @@ extern const struct msr_layout msr_gp_counter, msr_counter40, msr_fixed_counter,
 	msr_ld_lat, msr_frontend, msr_misc_enable, msr_address, msr_from, msr_pair, msr_info, msr_tos, msr_select,
 	msr_lbr_ctl, msr_depth, msr_cesr, msr_escr, msr_cccr, msr_p4_pebs_enable, msr_p4_matrix, msr_precise, msr_lvt,
 	msr_reload, msr_fixed_reload, msr_pushout_capabilities, msr_pushout_status, msr_pushout_control,
-	msr_pushout_load, msr_pushout_count, msr_pushout_stored, msr_pushout_is, msr_pushout_did;
+	msr_pushout_load, msr_pushout_count, msr_pushout_stored, msr_pushout_is, msr_pushout_did,
+	msr_threads_capabilities, msr_threads, msr_iq_threads;
 #endif

@@ -326,6 +326,17 @@ LAYOUT(msr_p4_matrix,
 	F(0, 0, "LOADS", "tag loads"));
 LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; no documented event uses it"));
 
+LAYOUT(msr_threads_capabilities, F(7, 0, "THREADS", "hardware threads of the core"));
+#define THREAD_FIELDS \
+	F(32, 24, "ACTIVE", "bit n: count while n threads run; 0: as ACTIVE THREAD of the CCCR says"), \
+	F(23, 16, "OVF_PMI", "bit n: interrupt thread n at the event after the overflow"), \
+	F(15, 0, "WHO", "bit 2n: count thread n at CPL above 0, 2n + 1: at CPL 0; 0: as the ESCR says")
+LAYOUT(msr_threads, THREAD_FIELDS);
+LAYOUT(msr_iq_threads,
+	F(43, 41, "PEBS THREAD", "with PEBS: the thread whose DS area takes the records"),
+	F(40, 40, "PEBS", "the counter makes PEBS records, as bits 25 and 26 of MSR_PEBS_ENABLE say for 16 and 17"),
+	THREAD_FIELDS);
+
 /* ---- pushout counters ----------------------------------------------------------------------------------------- */
 
 static const value pushout_ways[] = {

@@ -298,7 +298,11 @@ static const struct row lvt = { SPMU_APIC_LVT_PC, 1, "LVT_PC", "LVT_PMI", "local
 		MSR_PUSHOUT(n, NONE_DID), 1, "PUSHOUT" #n "_NONE_DID", NULL, \
 			"pushout counter " #n ": no tagged slot had any of these events", &msr_pushout_did, ALWAYS, 0 \
 	}
-/* Registers of every family, if the host has them. */
+#define IQ_THREADS(n) \
+	{ MSR_THREADS(n), 1, "MSR_THREADS" #n, NULL, \
+		"more than two hardware threads: whom counter " #n " counts, and PEBS", &msr_iq_threads, \
+		TWO_THREADS, 0 }
+/* Registers of this model alone, if the host has them. */
 static const struct row pushout[] = {
 	{ MSR_PUSHOUT_CAPABILITIES, 1, "PUSHOUT_CAPABILITIES", NULL,
 		"pushout counters: how many, and how wide the core is; read-only", &msr_pushout_capabilities, ALWAYS,
@@ -306,6 +310,11 @@ static const struct row pushout[] = {
 	{ MSR_PUSHOUT_STATUS, 1, "PUSHOUT_STATUS", NULL, "pushout counters: which overflowed", &msr_pushout_status,
 		ALWAYS, 0 },
 	UNIT(0), UNIT(1), UNIT(2), UNIT(3),
+	{ MSR_THREADS_CAPABILITIES, 1, "MSR_THREADS_CAPABILITIES", NULL,
+		"more than two hardware threads: how many; read-only", &msr_threads_capabilities, TWO_THREADS, 0 },
+	{ MSR_THREADS_0, 12, "MSR_THREADS%u", NULL, "more than two hardware threads: whom counter %u counts",
+		&msr_threads, TWO_THREADS, 0 },
+	IQ_THREADS(12), IQ_THREADS(13), IQ_THREADS(14), IQ_THREADS(15), IQ_THREADS(16), IQ_THREADS(17),
 };
 _Static_assert(SPMU_PUSHOUT_UNITS == 4, "a row for each register of each unit");
 

@@ -118,6 +118,14 @@ perf script -i data -F tid,ip 2>/dev/null | sort >smt
 perf script -i data -F tid,ip 2>/dev/null | sort >apart
 same_files "PEBS names the same loads of each thread as on a core of its own" smt apart
 
+# ACTIVE THREAD under sampling: as many samples as the count has periods.
+for words in active=single active=both t1_usr:active=both t0_usr:t1_usr:active=single; do
+	"$SOFTPMU" record -q --core prescott --smt -e $retired:$words -c 499 -o data --replay two 2>err || cat err
+	samples=$(perf script -i data -F tid 2>/dev/null | wc -l) counted=$(count :$words $retired)
+	holds "$words: $samples samples every 499 of $counted instructions" \
+		"$samples > 200 && $counted >= 499 * $samples && $counted < 1.005 * 499 * $samples + 2 * 499"
+done
+
 # Four threads: interrupts to each, PEBS records of each.
 record_four() { "$SOFTPMU" record -q --core prescott -o data --replay four "$@" 2>err || cat err; }
 threads() { perf script -i data -F tid 2>/dev/null | sort -n | uniq -c | awk '{ print $2, $1 }'; }

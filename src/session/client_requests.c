@@ -90,6 +90,19 @@ static void step(struct client *c, const struct st_client *request, struct st_an
 	go_on(c, answer);
 }
 
+/* Some register of the PMU asks for AnyThread. */
+static bool any_thread(const struct client *c, const struct spmu_model *m)
+{
+	uint64_t v = 0, any = 0;
+	for (unsigned i = 0; spmu_model_version(m) >= 3 && i < spmu_model_gp_counters(m); i++)
+		if (spmu_rdmsr(c->pmu, MSR_IA32_PERFEVTSEL0 + i, &v) == SPMU_OK)
+			any |= v & SPMU_EVTSEL_ANY;
+	for (unsigned i = 0; i < spmu_model_fixed_counters(m); i++)
+		if (spmu_rdmsr(c->pmu, MSR_IA32_FIXED_CTR_CTRL, &v) == SPMU_OK)
+			any |= v & UINT64_C(4) << 4 * i;
+	return any;
+}
+
 void client_request(struct client *c, const struct spmu_model *m, const struct spmu_host *host,
 	const struct st_client *request, struct st_answer *answer)
 {
@@ -130,6 +143,7 @@ void client_request(struct client *c, const struct spmu_model *m, const struct s
 		break;
 	case SPMU_CLIENT_WRMSR:
 		answer->status = spmu_wrmsr(c->pmu, index, request->value);
+		c->any_thread = any_thread(c, m);
 		break;
 	case SPMU_CLIENT_RDPMC:
 		answer->status = spmu_rdpmc(c->pmu, index, 0, &answer->value[0]);

@@ -34,11 +34,13 @@ struct client {
 	bool handler;		/* the thread has a handler for its PMIs */
 	bool inside;		/* it runs: PMIs wait until it returns */
 	bool due;		/* a PMI was taken and has not entered the handler yet */
+	bool any_thread;	/* some register asks for AnyThread: its PMU is to see the core's other threads */
 	struct client_memory memory;	/* the memory in which its DS area lies */
 };
 
 void client_release(struct client *c);
-/* Answers a request for the PMU.  host: pmi_latency and pushout_width of a PMU that the request makes. */
+/* Answers a request for the PMU.  host: pmi_latency, siblings and pushout_width of a PMU that the request
+ * makes. */
 void client_request(struct client *c, const struct spmu_model *m, const struct spmu_host *host,
 	const struct st_client *request, struct st_answer *answer);
 #endif

@@ -167,6 +167,9 @@ static void own_pmu(struct session *s, struct thread *t, const struct st_client 
 {
 	struct spmu_host host = { .pmi_latency = s->o.core->pmi_latency, .pmi_clock = s->o.core->pmi_clock,
 		.pmi_line = s->o.core->pmi_line };
+	/* a NetBurst core's threads have a PMU each for their own requests, though they share one on the machine */
+	if (spmu_model_family(s->o.model) == SPMU_FAMILY_ARCH)
+		host.siblings = (uint8_t)s->o.siblings;
 	const struct pushout_widths widths = session_pushout_widths(s->o.core);
 	for (unsigned point = 0; point < PUSHOUT_POINTS && t->run->siblings <= 1; point++)
 		host.pushout_width[point] = (uint8_t)widths.at[point];
@@ -284,6 +287,27 @@ static void consume_with_siblings(struct session *s, struct thread *t, const str
 	}
 }
 
+/* The PMUs that programs set up themselves.  One with AnyThread sees the records of its core's other threads, too. */
+static void consume_own(struct session *s, struct thread *t, const struct spmu_batch *b)
+{
+	if (s->o.siblings < 2) {
+		if (t->client.pmu)
+			spmu_consume(t->client.pmu, b);
+		return;
+	}
+	struct spmu_batch both = *b;
+	t->reached = both.watermark = b->watermark > t->reached ? b->watermark : t->reached;
+	for (size_t i = 0; i < s->threads; i++)
+		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
+			both.watermark = s->thread[i]->reached;
+	for (size_t i = 0; i < s->threads; i++) {
+		struct thread *o = s->thread[i];
+		both.is_last = b->is_last && o == t;
+		if (o->client.pmu && (o == t || (o->client.any_thread && beside(t, o))))
+			spmu_consume(o->client.pmu, o->client.any_thread ? &both : b);
+	}
+}
+
 void session_batch(struct session *s, struct run_thread *run, const struct spmu_batch *b)
 {
 	struct thread *t = run->sink_private;
@@ -293,8 +317,7 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		shared_arrive(s, t);
 	if (s->uncore)
 		uncore_session_batch(s->uncore, run, b);
-	if (t->client.pmu)
-		spmu_consume(t->client.pmu, b);
+	consume_own(s, t, b);
 	if (s->lbr)
 		lbr_batch(s->lbr, &t->kinds, b);
 	if (s->any_thread || s->shares)

@@ -9,6 +9,7 @@
  *   client pmi FAMILY        interrupts and the LVT entry
  *   client errors            accesses that an architectural PMU refuses
  *   client threads           two threads, each with a PMU
+ *   client any               two threads at once, each of which counts its core's instructions and its own
  *   client regions N         regions of known length
  *   client leaf              CPUID leaf 0AH
  *   client event EVTSEL N    an event of an architectural PMU or a P6
@@ -232,6 +233,37 @@ static void threads(void)
 	printf("main: %" PRIu64 "\n", rdmsr(0xc1));
 }
 
+static pthread_barrier_t both_run;
+
+/* Prints whether AnyThread counts about what both threads execute, by a general-purpose and by a fixed counter. */
+static void *any_thread(void *unused)
+{
+	volatile uint32_t n = 0;
+	double own, any[2];
+	wrmsr(0x38d, 7);		/* fixed counter 0: instructions, AnyThread */
+	wrmsr(0x186, 0x4300c0);
+	wrmsr(0x187, 0x6300c0);
+	wrmsr(0x38f, 3 | (uint64_t)1 << 32);
+	pthread_barrier_wait(&both_run);
+	while (n < 200000)
+		n++;
+	pthread_barrier_wait(&both_run);
+	own = (double)rdmsr(0xc1);
+	any[0] = (double)rdmsr(0xc2);
+	any[1] = (double)rdmsr(0x309);
+	printf("%.0f %.0f\n", any[0] / own, any[1] / own);
+	return unused;
+}
+
+static void any(void)
+{
+	pthread_t id;
+	pthread_barrier_init(&both_run, NULL, 2);
+	pthread_create(&id, NULL, any_thread, NULL);
+	any_thread(NULL);
+	pthread_join(id, NULL);
+}
+
 static void regions(uint32_t n)
 {
 	struct spmu_client_request begin, end;
@@ -364,6 +396,8 @@ int main(int argc, char **argv)
 		errors();
 	} else if (!strcmp(mode, "threads")) {
 		threads();
+	} else if (!strcmp(mode, "any")) {
+		any();
 	} else if (!strcmp(mode, "regions")) {
 		regions(n);
 	} else if (!strcmp(mode, "event") && argc == 4) {

@@ -143,3 +143,15 @@ struct run_sink cli_session_sink(struct session **session)
 	return (struct run_sink){ .context = session,
 		.thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client };
 }
+
+void cli_warn_unmodelled(const struct session *session, const struct spmu_model *m)
+{
+	const struct spmu_unmodelled *u;
+	size_t n = session_unmodelled(session, &u);
+	for (size_t i = 0; i < n; i++) {
+		struct spmu_msr r;
+		bool named = spmu_msr_at(m, u[i].counter_msr, &r);
+		cli_warn("%s, set up by registers (%llXH%s%s), does not count this: %s", named ? r.name : "a counter",
+			(unsigned long long)u[i].select, u[i].event[0] ? ", " : "", u[i].event, u[i].reason);
+	}
+}

@@ -25,6 +25,8 @@ void cli_print_program(FILE *out, const struct cli_run *r, const char *replay);
  * fields). */
 void cli_plain_name(char *out, size_t bytes, const char *name, const char *separator);
 
+/* Prints one line for each counter that was set up by registers for something that cannot be counted. */
+void cli_warn_unmodelled(const struct session *session, const struct spmu_model *m);
 /* A sink that only passes the run on to *session. */
 struct run_sink cli_session_sink(struct session **session);
 #endif

@@ -3,6 +3,7 @@
  *
  * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), stack dumps. */
 #include "cli/cli.h"
+#include "cli/common/cli_count.h"
 #include "output/exact_record.h"
 #include "output/recorder.h"
 #include "session/driver/data_source.h"
@@ -656,6 +657,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 			o->run.run.history = o->run.run.regs = true;
 		code = cli_run_program(&o->run, &sink, &result, err);
 		cli_progress_clear(&o->run);
+		if (o->started)
+			cli_warn_unmodelled(o->session, model);
 		*status = cli_exit_status(result.wait_status);
 	}
 	return finish(o, code, &result, err);

@@ -425,19 +425,6 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	fputc('\n', out);
 }
 
-/* One line for each counter that was set up by registers for something that cannot be counted. */
-static void warn_unmodelled(const struct counting *s)
-{
-	const struct spmu_unmodelled *u;
-	size_t n = session_unmodelled(s->session, &u);
-	for (size_t i = 0; i < n; i++) {
-		struct spmu_msr r;
-		bool named = spmu_msr_at(s->model, u[i].counter_msr, &r);
-		cli_warn("%s, set up by registers (%llXH%s%s), does not count this: %s", named ? r.name : "a counter",
-			(unsigned long long)u[i].select, u[i].event[0] ? ", " : "", u[i].event, u[i].reason);
-	}
-}
-
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
 /* Makes one run and adds its counts to the table.  *started: threads were seen, so there is something to print. */
@@ -520,7 +507,7 @@ static int count(struct counting *s)
 			print_notes(s, &res);
 	}
 	if (started)
-		warn_unmodelled(s);
+		cli_warn_unmodelled(s->session, s->model);
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
 		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
 			s->o.region);

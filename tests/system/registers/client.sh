@@ -98,6 +98,19 @@ same "BTS on golden-cove records every taken branch, in 32 bits" \
 	"$(on golden-cove client32 bts 1000)" "999 branches taken, 999 of them back;"
 
 same "CPUID leaf 0AH of skylake" "$(on skylake client leaf)" "07300804 00000000 00000000 00000603;"
+# Two threads of a core (--smt) have four counters each, where one has eight; AnyThread counts both threads.
+smt() {
+	core=$1 program=$2; shift 2
+	timeout 120 "$SOFTPMU" stat --smt --core "$core" -o counts -- "$PROGRAMS/$program" "$@" 2>&1 | tr "\n" ";"
+}
+same "CPUID leaf 0AH of skylake, with --smt" "$(smt skylake client leaf)" \
+	"07300404 00000000 00000000 00000603;"
+same "CPUID leaf 0AH of golden-cove, with --smt" "$(smt golden-cove client leaf)" \
+	"$(on golden-cove client leaf)"
+same "AnyThread of a program's own counters, with --smt" "$(smt skylake client any)" "2 2;2 2;"
+same "AnyThread of a program's own counters, on a core for each thread" "$(on skylake client any)" "1 1;1 1;"
+check "AnyThread is refused where leaf 0AH says that it is deprecated" \
+	test "$(on golden-cove client any)" = "wrmsr: status -1;"
 same "CPUID leaf 0AH of a Pentium III is zero" "$(on pentium3 client leaf)" "00000000 00000000 00000000 00000000;"
 
 # A replay does what the program's calls did in the live run.
@@ -148,6 +161,8 @@ same "the program runs on after softpmu was killed" "$(tail -n 1 asked)" "gone"
 same "an event that is not modelled, set up by a register: one line names it" "$(grep -c softpmu: "$work/err")" 1
 has "it names the counter, the value, the event and the reason" \
 	"IA32_PMC0, set up by registers (.*RTM_RETIRED.ABORTED_UNFRIENDLY).*: under the tracer" "$work/err"
+"$SOFTPMU" record -q --core golden-cove -o data -- "$PROGRAMS/client" event 0x4320c9 100 >"$work/out" 2>"$work/err"
+has "record names it, too" "IA32_PMC0, set up by registers (.*RTM_RETIRED.ABORTED_UNFRIENDLY" "$work/err"
 "$SOFTPMU" stat --core golden-cove -o counts -- "$PROGRAMS/client" event 0x4300fe 100 >"$work/out" 2>"$work/err"
 has "a code that the table does not have" "(4300FEH).*no such event select" "$work/err"
 "$SOFTPMU" stat --core golden-cove -o counts -- "$PROGRAMS/client" event 0x4300c0 100 >"$work/out" 2>"$work/err"

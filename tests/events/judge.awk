@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For tests/system/stat/every-event.sh: prints what FAILED of the claim that every modelled event counts, and a line of
-# numbers for each table.  Files: all (TABLE EVENT MODELLED MACHINE; the MACHINE is the table that its counts are kept
-# under), counted (MACHINE EVENT, those above zero), and the two lists, with TABs.  only: some tables are left out.
+# numbers for each table.  Files: all (TABLE EVENT MODELLED MACHINE LISTS; counts are kept under the MACHINE, and the
+# two lists name the table LISTS), counted (MACHINE EVENT, those above zero), and the two lists, with TABs.  only: some
+# tables are left out.
 FILENAME == "all" {
 	if (!($1 in rows)) names[++tables] = $1
-	rows[$1]++; order[++events] = $1 " " $2; machine[$1] = $4
+	rows[$1]++; order[++events] = $1 " " $2; machine[$1] = $4; lists_of[$1] = $5
 	modelled[$1, $2] = $3
 	next
 }
@@ -30,11 +31,12 @@ END {
 		yes[t]++
 		counts = (machine[t], e[2]) in above
 		if (counts) programs[t]++
-		if ((t, e[2]) in recorded) sequences[t]++
-		if ((t, e[2]) in listed) {
+		l = lists_of[t]
+		if ((l, e[2]) in recorded) sequences[t]++
+		if ((l, e[2]) in listed) {
 			lists[t]++
 			if (counts) print "FAILED " t ": " e[2] " counts zero, as unreached.tsv says"
-		} else if (!counts && !((t, e[2]) in recorded))
+		} else if (!counts && !((l, e[2]) in recorded))
 			print "FAILED " t ": " e[2] " counts above zero in a program or a record sequence"
 	}
 	format = "%-20s %5s %9s %8s %9s %9s %7s\n"

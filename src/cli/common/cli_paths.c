@@ -2,6 +2,7 @@
  * Where softpmu's own files are: beside the running binary in the build tree (build/softpmu,
  * build/san/softpmu), or under PREFIX after `make install`.  The working directory never matters. */
 #include "cli/cli.h"
+#include "pmu/pmu_lacks.h"
 #include "softpmu/uncore.h"
 #include "softpmu/pmu.h"
 #include <limits.h>
@@ -59,6 +60,37 @@ const char *cli_tracer_dir(void)
 	return dir[0] ? dir : find(dir, place, 3, "softpmu-tracer-amd64-linux");
 }
 
+/* A core that carries another core's PMU: what it cannot raise is not modelled on it.  What --set or --feature switches
+ * off counts 0, as was asked; and so does what a machine has switched off that has this PMU. */
+static void without(struct spmu_model *m, const struct core_config *core)
+{
+	struct core_config *preset = calloc(1, sizeof *preset);
+	struct err none = { 0 };
+	if (!preset || !core->name[0] || core_config_load(preset, cli_data_dir(), core->name, &none)) {
+		free(preset);
+		return;
+	}
+	if (!strcmp(preset->pmu, core->pmu) && spmu_model_core(m) && !strcmp(spmu_model_core(m), core->name)) {
+		free(preset);
+		return;
+	}
+	if (!preset->lsd_size && !core->lsd_size)
+		pmu_model_lacks(m, PMU_LACKS_LOOP_BUFFER, "this core has no loop buffer (lsd.size = 0); "
+			"--set lsd.size=N gives it one of N slots");
+	if (!preset->mite_lcp_penalty && !core->mite_lcp_penalty)
+		pmu_model_lacks(m, PMU_LACKS_LCP, "no length-changing prefix stalls this core (mite.lcp_penalty = 0)");
+	if (!preset->fp_assist && !core->fp_assist)
+		pmu_model_lacks(m, PMU_LACKS_FP_ASSISTS, "this core needs no assist for denormal numbers "
+			"(assist.fp = none)");
+	if (!preset->l1d_split_registers && !core->l1d_split_registers)
+		pmu_model_lacks(m, PMU_LACKS_SPLIT_REGISTERS, "no access waits for a split register on this core "
+			"(l1d.split_registers = 0)");
+	if (strcmp(preset->cpuid_vendor, "GenuineIntel"))
+		pmu_model_lacks(m, PMU_LACKS_FP_PORTS, "this core's ports for floating-point arithmetic have other "
+			"numbers");
+	free(preset);
+}
+
 struct spmu_model *cli_model(const struct core_config *core)
 {
 	char path[PATH_MAX], text[512] = "";
@@ -68,6 +100,7 @@ struct spmu_model *cli_model(const struct core_config *core)
 		cli_error("event table of %s: %s", core->name, text[0] ? text : path);
 		return NULL;
 	}
+	without(m, core);
 	return m;
 }
 

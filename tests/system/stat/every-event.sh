@@ -18,8 +18,37 @@ PATH="$PROGRAMS:$PATH" "$SOFTPMU" trace -q --assists -o "streams/$name" -- "$@" 
 END
 xargs -P 2 -L 1 sh trace.sh <traced | tee trouble
 
-# The runs: TABLE STREAM OPTION... for each machine and stream.  tables/TABLE has the machine's modelled events, and
-# tables/TABLE.all a line for each event: its table, its name, whether it is modelled, and TABLE.
+# The runs: MACHINE STREAM OPTION... for each machine and stream.  A machine has a table's name, or that of a core that
+# carries the PMU of another (a Zen core).  tables/MACHINE has the machine's modelled events, and tables/MACHINE.all a
+# line for each event: its table, its name, whether it is modelled, MACHINE, and the table that the two lists name.
+# Events of a loop buffer count on the skylake core that stands for older ones only with a --set: tables/MACHINE.lsd.
+
+# machine NAME TABLE HOW: lists its events and prints its runs.
+machine() {
+	machine=$1 table=$2 how=$3
+	tsv=$TOP/data/events/$table.tsv
+	# shellcheck disable=SC2086	# two words
+	"$SOFTPMU" list $how -j >list || { echo "FAILED the events of $machine are listed" >>trouble; return; }
+	sed -n 's/^{"name": "\([^"]*\)", "\(p[a-z]*\)": .*"modelled": \([a-z]*\).*/\2 \1 \3/p' list >names
+	awk '$3 == "true" { print $2 }' names >"tables/$machine"
+	cp "tables/$machine" "tables/$machine.lsd"
+	[ "$machine" != "$table" ] || awk -F '\t' '/^LSD/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
+	awk -v t="$table" -v m="$machine" -v u="${uncore:-$machine}" 'FILENAME != "names" { yes[$1] = 1; next }
+		{ print ($1 == "pmu" ? u : m), $2, $2 in yes ? "true" : $3, m, ($1 == "pmu" && u != m ? u : t) }' \
+		"tables/$machine.lsd" names >"tables/$machine.all"
+	sort -u "tables/$machine.lsd" -o "tables/$machine.lsd"
+	while read -r name where options command; do
+		case ,$where, in
+		*,all,* | *,"$machine",*) ;;
+		*,64,*) case $core in pentium | pentium3 | willamette) continue ;; esac ;;
+		*) continue ;;
+		esac
+		stream=$name list=$machine
+		case $command in =*) stream=${command#=} ;; esac
+		case $options in -) options= ;; *lsd.size*) list=$machine.lsd ;; esac
+		echo "$machine $list $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
+	done <programs
+}
 for table in ${TABLES:-$(cd "$TOP/data/events" && echo *.tsv)}; do
 	table=${table%.tsv}
 	case $table in uncore-*) continue ;; esac
@@ -29,33 +58,28 @@ for table in ${TABLES:-$(cd "$TOP/data/events" && echo *.tsv)}; do
 		how="--core $core"
 		uncore=$(sed -n 's/^uncore = /uncore-/p' "$TOP/data/cores/$core.conf")
 	fi
-	# shellcheck disable=SC2086	# two words
-	"$SOFTPMU" list $how -j >list || { echo "FAILED the events of $table are listed" >>trouble; continue; }
-	sed -n 's/^{"name": "\([^"]*\)", "\(p[a-z]*\)": .*"modelled": \([a-z]*\).*/\2 \1 \3/p' list |
-		awk -v t="$table" -v u="$uncore" '{ print ($1 == "pmu" ? u : t), $2, $3, t }' >"tables/$table.all"
-	awk '$3 == "true" { print $2 }' "tables/$table.all" >"tables/$table"
-	while read -r name where options command; do
-		case ,$where, in
-		*,all,* | *,"$table",*) ;;
-		*,64,*) case $core in pentium | pentium3 | willamette) continue ;; esac ;;
-		*) continue ;;
-		esac
-		stream=$name
-		case $command in =*) stream=${command#=} ;; esac
-		[ "$options" = - ] && options=
-		echo "$table $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
-	done <programs
+	machine "$table" "$table" "$how"
+	uncore=
+	for conf in "$TOP"/data/cores/*.conf; do	# other cores that choose this PMU by themselves
+		other=$(basename "$conf" .conf) from=$conf
+		until grep -q '^pmu = ' "$from"; do
+			from=$TOP/data/cores/$(sed -n 's/^include //p' "$from").conf
+		done
+		if [ "$other" != "$core" ] && grep -q "^pmu = $table\$" "$from"; then
+			machine "$other" "$table" "--core $other"
+		fi
+	done
 done >runs
 cat >count.sh <<'END'
-table=$1 name=$2 stream=$3; shift 3
-"$SOFTPMU" stat --replay "streams/$stream" "$@" -x, -o "counts/$table.$name" -e "$(paste -sd, "tables/$table")" \
-	>/dev/null 2>"$table.$name.err" </dev/null ||
-	{ echo "FAILED the events of $table are counted in $name"; head -n 5 "$table.$name.err"; }
+machine=$1 list=$2 name=$3 stream=$4; shift 4
+"$SOFTPMU" stat --replay "streams/$stream" "$@" -x, -o "counts/$machine.$name" -e "$(paste -sd, "tables/$list")" \
+	>/dev/null 2>"$machine.$name.err" </dev/null ||
+	{ echo "FAILED the events of $machine are counted in $name"; head -n 5 "$machine.$name.err"; }
 END
 xargs -P 2 -L 1 sh count.sh <runs | tee -a trouble
 [ -s trouble ] && failed=1
 
-# counted: TABLE EVENT of each count above zero; in which program is of no interest.
+# counted: MACHINE EVENT of each count above zero; in which program is of no interest.
 for path in tables/*.all; do
 	table=${path#tables/} table=${table%.all}
 	cat "counts/$table".* | awk -F, -v t="$table" '$1 > 0 { sub(/:u$/, "", $3); print t, $3 }'

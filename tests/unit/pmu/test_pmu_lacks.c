@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A core that carries another core's PMU (pmu_lacks.h): what it cannot raise is not modelled there.
+ */
+#include "pmu/pmu_lacks.h"
+#include "pmu_fixture.h"
+
+static bool modelled(const struct spmu_model *m, const char *name)
+{
+	const struct spmu_event *e = fixture_event(m, name);
+	return !(e->flags & SPMU_EVENT_NOT_MODELLED);
+}
+
+static void test_events_that_need_what_is_lacking_are_not_modelled(void **state)
+{
+	(void)state;
+	static const struct { enum pmu_lack what; const char *name; } rows[] = {
+		{ PMU_LACKS_LOOP_BUFFER, "LSD.UOPS" }, { PMU_LACKS_LOOP_BUFFER, "LSD.CYCLES_ACTIVE" },
+		{ PMU_LACKS_SPLIT_REGISTERS, "LD_BLOCKS.NO_SR" }, { PMU_LACKS_LCP, "DECODE.LCP" },
+		{ PMU_LACKS_FP_PORTS, "FP_ARITH_DISPATCHED.PORT_5" }, { PMU_LACKS_FP_ASSISTS, "ASSISTS.FP" },
+	};
+	for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+		struct spmu_model *m = fixture_model("golden-cove");
+		for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+			assert_true(modelled(m, rows[i].name));
+		pmu_model_lacks(m, rows[k].what, "a reason");
+		for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+			assert_int_equal(modelled(m, rows[i].name), rows[i].what != rows[k].what);
+		assert_string_equal(fixture_event(m, rows[k].name)->not_modelled, "a reason");
+		/* what has other sources, too, stays */
+		assert_true(modelled(m, "IDQ.MITE_UOPS") && modelled(m, "UOPS_ISSUED.ANY") &&
+			modelled(m, "UOPS_DISPATCHED.PORT_0"));
+		spmu_model_free(m);
+	}
+}
+
+/* By registers, too: the counter is named with the reason. */
+static void test_a_counter_that_watches_it_is_named(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("golden-cove");
+	pmu_model_lacks(m, PMU_LACKS_LCP, "a reason");
+	struct spmu *p = fixture_pmu(m, NULL);
+	struct spmu_unmodelled one;
+	fixture_program(p, 0, "DECODE.LCP", 0);
+	assert_int_equal(spmu_unmodelled(p, &one, 1), 1);
+	assert_string_equal(one.reason, "a reason");
+	spmu_destroy(p);
+	spmu_model_free(m);
+}
+
+/* With INV an event counts the cycles without it, and a core without a loop buffer has those. */
+static void test_what_counts_the_absence_stays(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("nehalem");
+	pmu_model_lacks(m, PMU_LACKS_LOOP_BUFFER, "a reason");
+	assert_true(!modelled(m, "LSD.ACTIVE") && modelled(m, "LSD.INACTIVE"));
+	spmu_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_events_that_need_what_is_lacking_are_not_modelled),
+		cmocka_unit_test(test_a_counter_that_watches_it_is_named),
+		cmocka_unit_test(test_what_counts_the_absence_stays),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -25,8 +25,8 @@ for program in denormals denormals32; do
 			"$(counts skylake $all -- "$P" $kind $N ftz)" 0
 	done
 	same "willamette, $program: each kind has its event" "$(counts willamette \
-		SSE_input_assist.ALL,x87_assist.FPSU,x87_assist.FPSO,x87_assist.POAO,x87_assist.POAU,x87_assist.PREA \
-		-- "$P" all $N)" "$((8 * N)) $N $N $N $N $N"
+		x87_assist.FPSU,x87_assist.FPSO,x87_assist.POAO,x87_assist.POAU,x87_assist.PREA \
+		-- "$P" all $N)" "$N $N $N $N $N"
 done
 P=$PROGRAMS/denormals
 same "golden-cove: ASSISTS.FP and ASSISTS.ANY" \

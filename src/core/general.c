@@ -657,5 +657,11 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 		w.way = *word;
 		w.went = script_went(w.branch, last + 1 < insns ? w.branch[1].addr : next_ip);
 	}
+	struct blend blend;
+	const bool blends = *word >> SCRIPT_ASSIST & SCRIPT_BLEND;
+	if (UNLIKELY(blends))
+		clears_blend_begin(c, b->uop + in->first_uop, in->uops, &blend);
 	run_insn(c, (struct way){ .wrong = false }, in, b->uop + in->first_uop, in->uops, &w);
+	if (UNLIKELY(blends))
+		clears_blend_end(c, in, &blend);
 }

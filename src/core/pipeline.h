@@ -310,7 +310,7 @@ struct rep {
 struct watched { uint64_t ip, addr, complete; };
 enum uppers { UPPERS_CLEAN, UPPERS_USED, UPPERS_SAVED };	/* state of the upper halves of the vector registers */
 struct clears {
-	bool saves_uppers;	/* assist.sse_avx; `uppers` behind the last script made: */
+	bool follows_uppers, blends;	/* assist.sse_avx, and its `blend`; `uppers` behind the last script made: */
 	uint8_t uppers;
 	uint16_t fp_assists;	/* assist.fp: which of enum st_assist need an assist */
 	bool watching;		/* loads are remembered, since other cores have taken lines */

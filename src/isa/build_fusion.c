@@ -12,6 +12,7 @@ void build_merge_flags(struct build *c)
 		if (u) {
 			u->src[0] = u->dst[0] = REG_FLAGS;
 			u->src[1] = u->dst[1] = REG_CARRY;
+			u->is |= SPMU_IS(FLAGS_MERGE);
 			c->apart++;
 		}
 		b->flags_split = false;

@@ -444,9 +444,12 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 	ib->slot = ps;
 	ib->exit = pe;
 	ib->code = (const uint8_t (*)[15])pc;
-	for (unsigned i = 0; i < def->insns; i++)
+	ib->vectors = 0;
+	for (unsigned i = 0; i < def->insns; i++) {
+		ib->vectors |= (uint8_t)(1u << vector[i]);
 		if (vector[i])
 			ib->vector = pv;
+	}
 	for (unsigned i = 0; i < def->slots; i++)
 		ib->assists |= ps[i].kind == ST_SLOT_REG && ps[i].reg == ST_SLOT_ASSIST;
 	return ib;

@@ -197,6 +197,7 @@ struct iblock {
 	const uint8_t (*code)[15];	/* bytes of each instruction */
 	const uint8_t *vector;		/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
 	bool assists;			/* has slots ST_SLOT_ASSIST */
+	uint8_t vectors;		/* set of them */
 	void *core_plan, *core_walk;	/* the core's own data, from malloc, freed with the block; NULL at first */
 };
 

@@ -38,7 +38,8 @@ static uint8_t *map(size_t bytes, size_t align, int protection)
 static void fp_sse(void)
 {
 	REPEAT ASM("addss %%xmm0, %%xmm1; mulsd %%xmm0, %%xmm2; addps %%xmm0, %%xmm1; mulpd %%xmm0, %%xmm2;"
-		"cvtsi2sd %%eax, %%xmm3; cvttsd2si %%xmm3, %%eax; movaps %%xmm0, %%xmm1; ucomisd %%xmm0, %%xmm1");
+		"mulss %%xmm0, %%xmm2; cvtsi2sd %%eax, %%xmm3; cvttsd2si %%xmm3, %%eax; movaps %%xmm0, %%xmm1;"
+		"ucomisd %%xmm0, %%xmm1");
 }
 
 /* Valgrind runs AVX code and segment loads in one word size only. */
@@ -214,6 +215,12 @@ static void cache_control(void)
 }
 
 /* Length-changing prefixes, slow LEAs, copies of registers, partial registers, eight-byte no-operations. */
+/* SETBE reads CF of one instruction and ZF of another. */
+static void flags(void)
+{
+	REPEAT ASM("cmp %%eax, %%ecx; inc %%edx; setbe %%al");
+}
+
 static void decode(void)
 {
 	REPEAT ASM(".rept 4; addw $0x1234, %%ax; addw $0x4321, %%cx; .endr");
@@ -415,7 +422,8 @@ static const struct { const char *name; void (*run)(void); } stanzas[] = {
 	{ "returns", returns },
 	{ "splits", splits }, { "forwarding", forwarding }, { "memory_order", memory_order }, { "locks", locks },
 	{ "serialise", serialise }, { "prefetches", prefetches }, { "cache_control", cache_control },
-	{ "decode", decode }, { "strings", strings }, { "segments", segments }, { "self_modifying", self_modifying },
+	{ "flags", flags }, { "decode", decode }, { "strings", strings }, { "segments", segments },
+	{ "self_modifying", self_modifying },
 	{ "big_code", big_code }, { "small_pages", small_pages }, { "large_pages", large_pages }, { "caches", caches },
 	{ "queues", queues }, { "threads", threads },
 };

@@ -201,6 +201,15 @@ event('UOPS_ISSUED.ANY UOPS_ISSUED.ALL', 'uop(SLOT)@alloc',
 event('UOPS_ISSUED.STALL_CYCLES UOPS_ISSUED.STALLED_CYCLES', '=', 'Cycles in which the renamer issued nothing.')
 event('UOPS_ISSUED.CORE_STALL_CYCLES', '=',
       'Cycles in which the renamer issued nothing to any thread of the core (there is one).')
+event('UOPS_ISSUED.VECTOR_WIDTH_MISMATCH', 'uop(VECTOR_BLEND)@alloc',
+      'Uops that keep the upper halves of vector registers which legacy SSE code writes while upper halves are in use.')
+event('UOPS_ISSUED.FLAGS_MERGE PARTIAL_RAT_STALLS.FLAGS_MERGE_UOP', 'uop(FLAGS_MERGE)@alloc',
+      'Uops that merge CF with the other flags, which two instructions wrote (partial.flags_ports of the core).')
+event('PARTIAL_RAT_STALLS.CYCLES_FLAGS_MERGE_UOP', 'uop(FLAGS_MERGE)@alloc',
+      'Cycles in which a uop that merges CF with the other flags was issued.')
+event('UOPS_ISSUED.SINGLE_MUL PARTIAL_RAT_STALLS.MUL_SINGLE_UOP',
+      'uop(MULTIPLY & (FP_SCALAR_SINGLE|FP_128_SINGLE|FP_256_SINGLE))@alloc',
+      'Single-precision multiply uops issued, fused multiply-adds among them.')
 event('UOPS_ISSUED.SLOW_LEA', 'uop(LEA_SLOW)@alloc', 'Slow LEA uops issued: three components, or a scaled one on RIP.')
 event('PARTIAL_RAT_STALLS.SLOW_LEA_WINDOW', 'cycles(uop(LEA_SLOW)@alloc >= 1)',
       'Cycles in which a slow LEA uop was issued: three components, or a scaled one on RIP.')
@@ -866,8 +875,6 @@ refuse('OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
        'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')
 refuse('RAT_STALLS.* PARTIAL_RAT_STALLS.CYCLES_* INT_MISC.RAT_STALL_CYCLES', 'Cycles in which rename stalls by itself.',
        'stalls of the renamer by itself raise no signal')
-refuse('UOPS_ISSUED.VECTOR_WIDTH_MISMATCH UOPS_ISSUED.FLAGS_MERGE UOPS_ISSUED.SINGLE_MUL PARTIAL_RAT_STALLS.*',
-       'Special uops issued.', 'the model issues no such uops')
 refuse('UOPS_ISSUED.FUSED', 'Micro-fused uops issued.', 'micro-fused pairs are not marked')
 refuse('UOP_UNFUSION', 'Micro-fused uops taken apart.', 'the model takes no micro-fused pair apart')
 refuse('UOPS_DISPATCHES_CANCELLED.*', 'Uops called back for lack of register-file ports.',

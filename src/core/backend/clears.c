@@ -2,6 +2,9 @@
  * Machine clears and assists; what is modelled: clears.h. */
 #include "core/backend/clears.h"
 #include "core/backend/rename.h"
+#include "core/backend/retire.h"
+#include "core/backend/scheduler.h"
+#include "core/record/uop_record.h"
 #include "core/script/script.h"
 #include "core/smt.h"
 #include <string.h>
@@ -32,7 +35,8 @@ void clears_reset(struct core *c)
 	const bool watching = c->cl.watching;
 	memset(&c->cl, 0, sizeof c->cl);
 	c->cl.watching = watching;
-	c->cl.saves_uppers = c->config.sse_avx == 1;
+	c->cl.follows_uppers = c->config.sse_avx;
+	c->cl.blends = c->config.sse_avx == 2;
 	c->cl.fp_assists = fp_assists(&c->config);
 }
 
@@ -147,4 +151,46 @@ void clears_fp_assist(struct core *c, unsigned why, uint64_t ip)
 		c->e.record[c->e.count - 1].ip = ip;
 	rename_serialize(&c->rn, begin + c->config.fp_assist_cycles);
 	c->fe.did |= UINT64_C(1) << kind[first].did;
+}
+
+void clears_blend_begin(const struct core *c, const struct uop *u, unsigned uops, struct blend *b)
+{
+	b->regs = 0;
+	for (; uops--; u++)
+		for (unsigned k = 0; k < sizeof u->dst; k++) {
+			const uint8_t reg = u->dst[k];
+			if ((uint8_t)(reg - REG_VEC) >= REG_X87 - REG_VEC || b->regs == BLENDS ||
+				memchr(b->reg, reg, b->regs))
+				continue;
+			b->reg[b->regs] = reg;
+			b->upper[b->regs++] = c->reg[reg];
+		}
+}
+
+void clears_blend_end(struct core *c, const struct insn *in, const struct blend *b)
+{
+	struct scheduler *sc = &c->sc;
+	const uint64_t is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(VECTOR_BLEND);
+	for (unsigned i = 0; i < b->regs; i++) {
+		const uint64_t fetch = c->fe.cycle + !c->fe.room;
+		uint64_t did = c->fe.did_path | SPMU_DID(RETIRED), alloc = rename_slot(c, fetch, &did),
+			 ready = max64(max64(c->reg[b->reg[i]], b->upper[i]), alloc + c->rn.dispatch_delay),
+			 dispatch = ready;
+		const unsigned ports = c->config.sse_avx_ports & sc->port_mask;
+		unsigned port = 255;
+		if (ports) {
+			const struct port_choice *choice = &sc->choice[ports];
+			if (UNLIKELY(scheduler_full(sc, choice))) {
+				alloc = rename_wait_entry(c, choice, alloc, &did);
+				ready = max64(ready, alloc + c->rn.dispatch_delay);
+			}
+			port = scheduler_port(sc, choice, c->rn.slot);
+			scheduler_enter(sc, choice, port);
+			dispatch = scheduler_take(sc, port, ready);
+		}
+		c->reg[b->reg[i]] = dispatch + 1;
+		emit_room(&c->e);
+		const uint64_t retire = retire_at(c, dispatch + 1);
+		write_record(c, in->addr, is, port, 0, did, 0, fetch, alloc, ready, dispatch, dispatch + 1, retire);
+	}
 }

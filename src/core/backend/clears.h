@@ -7,6 +7,11 @@
  * and restore of the upper halves of vector registers where legacy SSE meets 256-bit code (assist.sse_avx;
  * script.c settles for which instructions); assists of floating-point instructions by value (assist.fp), if the
  * stream says which need one (format.h, ST_SLOT_ASSIST).
+ * From Skylake on (assist.sse_avx = blend) nothing is saved: while upper
+ * halves are in use, a uop behind each legacy SSE instruction merges its result with the old upper half of the
+ * register, for which it waits (Optimization Manual, "Mixing Intel AVX and Intel SSE Code" of Skylake; Intel's perfmon
+ * lists, UOPS_ISSUED.VECTOR_WIDTH_MISMATCH).  GUESS: one uop a register, one cycle, on any vector port; its count and
+ * UOPS_DISPATCHED_PORT in a loop of SQRTSD behind VADDPD ymm settle it.  The wrong path has none.
  * A clear is taken when the instruction at fault is the oldest: what is older retires; the instruction and
  * everything younger (self-modifying code: everything younger) is thrown away and fetched again clear.cycles
  * later (A. Glew et al., patents on the P6 memory order buffer; SDM vol. 3B, MACHINE_CLEARS; H. Ragab et al.,
@@ -39,6 +44,13 @@ void clears_assist(struct core *c, enum spmu_did kind, uint64_t ip);
 /* Microcode does the floating-point instruction `ip`, when what is older has retired.  why: a bit for each of enum
  * script_assist's SCRIPT_FP, from 0 on; not 0. */
 void clears_fp_assist(struct core *c, unsigned why, uint64_t ip);
+
+/* assist.sse_avx = blend: the vector registers that an instruction writes while upper halves are in use, and since when
+ * their upper halves are known.  begin: before the instruction; end: when its uops have gone. */
+enum { BLENDS = 4 };
+struct blend { unsigned regs; uint8_t reg[BLENDS]; uint64_t upper[BLENDS]; };
+void clears_blend_begin(const struct core *c, const struct uop *u, unsigned uops, struct blend *b);
+void clears_blend_end(struct core *c, const struct insn *in, const struct blend *b);
 
 /* Remembers a load; called once the machine's cores have taken lines from each other. */
 static inline void clears_watch(struct core *c, uint32_t number, uint64_t ip, uint64_t addr, uint64_t complete)

@@ -97,7 +97,7 @@ static __attribute__((noinline)) uint64_t *wrong_path(struct core *c, uint64_t *
 
 /* Follows the state of the upper halves of the vector registers past an instruction that is executed, on cores
  * that keep them apart while legacy SSE runs (Optimization Manual, "Mixing AVX Code with SSE Code": states A, B
- * and C).  Returns what microcode does before the instruction. */
+ * and C), or blend (clears.h).  Returns what comes before or behind the instruction. */
 static inline enum script_assist uppers_step(struct core *c, enum insn_vector what)
 {
 	const uint8_t before = c->cl.uppers;
@@ -105,6 +105,8 @@ static inline enum script_assist uppers_step(struct core *c, enum insn_vector wh
 	case VECTOR_LEGACY:
 		if (before != UPPERS_USED)
 			return 0;
+		if (c->cl.blends)
+			return SCRIPT_BLEND;
 		c->cl.uppers = UPPERS_SAVED;
 		return SCRIPT_AVX_TO_SSE;
 	case VECTOR_VEX_128:
@@ -120,7 +122,18 @@ static inline enum script_assist uppers_step(struct core *c, enum insn_vector wh
 	}
 }
 
-/* The same for a whole block.  Returns true if it holds an instruction that needs an assist; the state is then
+/* Does some instruction of the block change the state, or need something in it? */
+static inline bool uppers_matter(const struct core *c, const struct iblock *b)
+{
+	static const uint8_t kinds[] = {
+		[UPPERS_CLEAN] = 1 << VECTOR_VEX_256,
+		[UPPERS_USED] = 1 << VECTOR_LEGACY | 1 << VECTOR_ZERO,
+		[UPPERS_SAVED] = 1 << VECTOR_VEX_128 | 1 << VECTOR_VEX_256 | 1 << VECTOR_ZERO,
+	};
+	return b->vectors & kinds[c->cl.uppers];
+}
+
+/* uppers_step for a whole block.  Returns true if it holds an instruction that needs an assist; the state is then
  * as before the block. */
 static __attribute__((noinline)) bool uppers_assist(struct core *c, const struct iblock *b, unsigned insns)
 {
@@ -200,7 +213,7 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 	uint64_t *w = out + 1;
 	bool any_general = false;
 
-	const bool uppers = UNLIKELY(c->cl.saves_uppers && b->vector);
+	const bool uppers = UNLIKELY(c->cl.follows_uppers && b->vector && uppers_matter(c, b));
 	struct special special = { .uppers = UNLIKELY(uppers) && uppers_assist(c, b, insns), .nslots = nslots };
 	if (UNLIKELY(b->assists) && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots))
 		special.slots = slots;
@@ -283,7 +296,7 @@ void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insn
 {
 	uint64_t went;
 	core_executed(b, exit, &insns);
-	for (unsigned i = 0; c->cl.saves_uppers && b->vector && i < insns; i++)
+	for (unsigned i = 0; c->cl.follows_uppers && b->vector && i < insns; i++)
 		uppers_step(c, b->vector[i]);
 	for (unsigned i = 0; i < insns && i < BRANCHES; i++)
 		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))

@@ -5,6 +5,7 @@
 #include "session/events/event_names.h"
 #include "session/events/netburst_spell.h"
 #include "util/near.h"
+#include <ctype.h>
 #include <perfmon/pfmlib.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -127,6 +128,25 @@ static bool cache_name(const char *name, char *canonical, size_t bytes)
 	return true;
 }
 
+static int joined(int c)
+{
+	return c == ':' || c == '_' ? '.' : tolower(c);
+}
+
+/* The event whose name differs only in what joins its words: Intel's lists have CYCLES_0_UOPS_DELIV.CORE, libpfm4
+ * CYCLES_0_UOPS_DELIV_CORE.  NULL: none. */
+static const struct spmu_event *find_joined(const struct spmu_model *m, const char *name)
+{
+	for (size_t i = 0; *name && i < spmu_model_events(m); i++) {
+		const char *a = spmu_model_event(m, i)->name, *b = name;
+		while (*a && joined((unsigned char)*a) == joined((unsigned char)*b))
+			a++, b++;
+		if (!*a && !*b)
+			return spmu_model_event(m, i);
+	}
+	return NULL;
+}
+
 const struct spmu_event *names_find(const struct spmu_model *m, const char *name)
 {
 	static const char *const twin[][2] = {
@@ -148,7 +168,7 @@ const struct spmu_event *names_find(const struct spmu_model *m, const char *name
 	}
 	if (!e && cache_name(name, canonical, sizeof canonical))
 		e = find_alias(m, canonical);
-	return e;
+	return e ? e : find_joined(m, name);
 }
 
 const struct spmu_event *names_find_code(const struct spmu_model *m, uint64_t evtsel, bool *exact)

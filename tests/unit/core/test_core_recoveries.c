@@ -156,11 +156,13 @@ static void test_watching_loads_changes_no_cycle(void **state)
 static void vector_block(const char *kinds, uint8_t *vector)
 {
 	code_start(&k, 0x1000);
+	k.b.vectors = 0;
 	for (unsigned i = 0; kinds[i]; i++) {
 		code_op(&k, ALU, 1, REG_VEC, 0);
 		vector[i] = kinds[i] == 's' ? VECTOR_LEGACY : kinds[i] == 'v' ? VECTOR_VEX_128 : kinds[i] == 'y'
 			? VECTOR_VEX_256 :
 		            kinds[i] == 'z' ? VECTOR_ZERO : VECTOR_NONE;
+		k.b.vectors |= (uint8_t)(1u << vector[i]);
 	}
 	k.b.vector = vector;
 }
@@ -192,6 +194,33 @@ static void test_transitions_between_sse_and_avx_take_an_assist(void **state)
 			}
 		}
 		assert_int_equal(heard_count(SPMU_SIG_ASSIST), assists);
+		bench_end(&b);
+	}
+}
+
+static void test_sse_while_upper_halves_are_in_use_blends(void **state)
+{
+	(void)state;
+	/* the uops in order: b is the uop that keeps the upper half of what the one before it wrote */
+	static const struct { const char *kinds, *uops; } cases[] = {
+		{ "yss-y", "ysbsb-y" }, { "yzs", "yzs" }, { "svsv", "svsv" }, { "yvs", "yvsb" }, { "yszs", "ysbzs" },
+	};
+	for (unsigned n = 0; n < sizeof cases / sizeof *cases; n++) {
+		struct bench b;
+		uint8_t vector[16] = { 0 };
+		fixture_start(&b, NULL, "assist.sse_avx=blend");
+		vector_block(cases[n].kinds, vector);
+		bench_run(&b, &k, NULL, 0x1000);
+		core_flush(b.c, true);
+		for (unsigned i = 0; cases[n].uops[i]; i++) {
+			const struct seen *u = &out.uop[i];
+			const bool blend = cases[n].uops[i] == 'b';
+			assert_int_equal(!!(u->is & SPMU_IS(VECTOR_BLEND)), blend);
+			if (blend)	/* it waits for the result, and takes a slot and a cycle */
+				assert_true(u->dispatch >= out.uop[i - 1].complete && u->complete == u->dispatch + 1 &&
+					u->is & SPMU_IS(SLOT));
+		}
+		assert_int_equal(heard_count(SPMU_SIG_ASSIST), 0);
 		bench_end(&b);
 	}
 }
@@ -321,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_clear_snoop_0_never_clears),
 		cmocka_unit_test(test_watching_loads_changes_no_cycle),
 		cmocka_unit_test(test_transitions_between_sse_and_avx_take_an_assist),
+		cmocka_unit_test(test_sse_while_upper_halves_are_in_use_blends),
 		cmocka_unit_test(test_upper_halves_are_followed_from_block_to_block),
 		cmocka_unit_test(test_cores_without_such_states_take_no_assist),
 		cmocka_unit_test(test_dependents_of_missed_loads_are_replayed),

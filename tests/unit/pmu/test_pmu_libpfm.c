@@ -11,6 +11,8 @@ static const char *const lacking[] = {
 	"skylake INST_RETIRED.ANY", "skylake CPU_CLK_UNHALTED.THREAD",
 	"skylake CPU_CLK_UNHALTED.REF_TSC", "skylake UOPS_RETIRED.MACRO_FUSED", "skylake DSB2MITE_SWITCHES.COUNT",
 	"skylake SW_PREFETCH_ACCESS.ANY",
+	"skylake INST_RETIRED.NOP", "skylake CPU_CLK_UNHALTED.THREAD_P_ANY",
+	"skylake OFFCORE_REQUESTS_OUTSTANDING.CYCLES_WITH_DATA_RD",
 #define THRESHOLDS(table) table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_8", \
 	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_16", table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_32", \
 	table " MEM_TRANS_RETIRED.LOAD_LATENCY_GT_64", \
@@ -34,7 +36,8 @@ static const char *const lacking[] = {
 	"haswell L2_RQSTS.PF_HIT_ALT", "haswell L2_RQSTS.PF_MISS_ALT", "broadwell L2_RQSTS.PF_HIT_ALT",
 	"broadwell L2_RQSTS.PF_MISS_ALT", "golden-cove UOPS_RETIRED.MS_ALT",
 	"golden-cove INT_MISC.UNKNOWN_BRANCH_CYCLES_ALT",
-	"golden-cove EXE_ACTIVITY.EXE_BOUND_0_PORTS",
+	"golden-cove EXE_ACTIVITY.EXE_BOUND_0_PORTS", "golden-cove EXE_ACTIVITY.2_3_PORTS_UTIL",
+	"golden-cove RS.EMPTY_RESOURCE",
 	"golden-cove L2_RQSTS.MISS", "golden-cove L2_RQSTS.REFERENCES",
 	"golden-cove OFFCORE_RESPONSE_0", "golden-cove OFFCORE_RESPONSE_1",
 	"golden-cove MEM_TRANS_RETIRED.PRECISE_STORE",

@@ -348,6 +348,7 @@ enum {
 	MSR_IA32_FIXED_CTR_CTRL = 0x38D, MSR_IA32_PERF_GLOBAL_STATUS = 0x38E, MSR_IA32_PERF_GLOBAL_CTRL = 0x38F,
 	MSR_IA32_PERF_GLOBAL_STATUS_RESET = 0x390, MSR_IA32_PERF_GLOBAL_STATUS_SET = 0x391,
 	MSR_IA32_PERF_GLOBAL_INUSE = 0x392, MSR_IA32_DEBUGCTL = 0x1D9,
+	MSR_OFFCORE_RSP_0 = 0x1A6, MSR_OFFCORE_RSP_1 = 0x1A7,
 };
 /* Debug store, PEBS, last branch records (LBR).  Where an LBR stack lies and how deep it is differs between
  * generations; see the manual's table. */

@@ -31,7 +31,7 @@
 enum {
 	PMU_MAX_GP = 16, PMU_MAX_FIXED = 8, PMU_MAX_COUNTERS = PMU_MAX_GP + PMU_MAX_FIXED,
 	PMU_MAX_TERMS = 16,	/* of one expression */
-	PMU_MAX_OWN = 64,	/* sources that a PMU makes itself (from an ESCR's mask and tags) */
+	PMU_MAX_OWN = 64,	/* sources that a PMU makes itself, from registers: ESCRs, MSR_OFFCORE_RSP_x */
 	PMU_MAX_CONDS = 4,	/* of one cycles(...) */
 	PMU_MAX_ADDENDS = 4,	/* sources added up in one condition */
 	PMU_MAX_CHANNELS = 96,	/* per-cycle quantities of one PMU */
@@ -43,6 +43,7 @@ enum {
 	PMU_ACTS_FREE = 64, PMU_ACTS_RECORD = 4, PMU_ACTS_EFFECT = 16,
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
 	PMU_THREADS = 8,	/* hardware threads that can share a PMU */
+	PMU_OFFCORE_REGISTERS = 2,	/* MSR_OFFCORE_RSP_0 and _1 */
 };
 
 enum pmu_stage { STAGE_FETCH, STAGE_ALLOC, STAGE_READY, STAGE_DISPATCH, STAGE_COMPLETE, STAGE_RETIRE, STAGE_NONE };
@@ -95,6 +96,7 @@ struct spmu_model {
 	unsigned version, gp, fixed, slots, tsc_num, tsc_den;
 	bool any_thread;		/* AnyThread bits exist */
 	unsigned features;		/* set of PMU_FEATURE_ */
+	const struct pmu_offcore *offcore;	/* layout of MSR_OFFCORE_RSP_x; NULL: the PMU lacks them */
 	const char *core, *libpfm;	/* nearest core preset, libpfm4's name of the PMU; NULL: not in the table */
 	unsigned model, threads;	/* family netburst: CPUID model; hardware threads */
 	struct pmu_row *row;
@@ -248,7 +250,9 @@ extern const struct pmu_family pmu_arch, pmu_p5, pmu_p6, pmu_netburst;
 
 struct pmu_p5_state { uint64_t cesr; };
 struct pmu_p6_state { uint64_t evtsel[2], debugctl; };
-struct pmu_arch_state { uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl; };
+struct pmu_arch_state {
+	uint64_t evtsel[PMU_MAX_GP], fixed_ctrl, global_ctrl, status, debugctl, offcore[PMU_OFFCORE_REGISTERS];
+};
 
 enum { PMU_NETBURST_COUNTERS = 18, PMU_NETBURST_ESCRS = 45 };
 struct pmu_netburst_state {
@@ -307,6 +311,7 @@ struct spmu {
 	struct pmu_logical *logical;
 	struct pmu_pushout *pushout;	/* NULL: this PMU has no pushout counters (spmu_host.pushout_width) */
 	struct pmu_netburst_detected detected;	/* family netburst */
+	struct pmu_expr offcore[PMU_OFFCORE_REGISTERS];	/* what MSR_OFFCORE_RSP_x selects; no terms: nothing */
 	struct pmu_counter counter[PMU_MAX_COUNTERS];
 	struct pmu_source own[PMU_MAX_OWN];	/* this PMU's own sources, numbered from model->sources up */
 	unsigned owns;
@@ -372,6 +377,18 @@ int pmu_expr_parse(struct spmu_model *m, struct pmu_expr *out, const char *s, ch
  * counter counts is found only if no other has the code. */
 const struct pmu_row *pmu_find_code(const struct spmu_model *m, uint64_t perfevtsel);
 
+/* offcore.c: the layouts of MSR_OFFCORE_RSP_x.  The layout of this name (@offcore); NULL: there is none. */
+struct pmu_offcore;
+const struct pmu_offcore *pmu_offcore_find(const char *name);
+/* Both take NULL, for a PMU without the registers. */
+const char *pmu_offcore_name(const struct pmu_offcore *o);
+unsigned pmu_offcore_registers(const struct pmu_offcore *o);
+bool pmu_offcore_valid(const struct pmu_offcore *o, uint64_t value);	/* WRMSR takes it */
+/* The signal source that counts what the value asks for; false: it asks for nothing. */
+bool pmu_offcore_source(const struct pmu_offcore *o, uint64_t value, struct pmu_source *out);
+/* Why this value does not count what it asks for; NULL: it does.  *nothing: on the machine it counts nothing either. */
+const char *pmu_offcore_problem(const struct pmu_offcore *o, uint64_t value, bool *nothing);
+
 /* arch_metrics.c: MSR_PERF_METRICS computed from counters first, first + 1, ... (enum pmu_metric), and the
  * counters set such that it reads as `value`. */
 uint64_t pmu_metrics_read(const struct spmu *p, unsigned first);
@@ -383,6 +400,9 @@ enum pmu_metric pmu_metric_find(const char *name);
 /* The expression is the plain sum of INST_END and INST_END2: spmu_batch.instructions. */
 bool pmu_is_instructions(const struct spmu_model *m, const struct pmu_expr *x);
 enum spmu_signal_kind pmu_signal_kind(unsigned signal);
+/* Makes the source one of the PMU's own, and returns its number, by which channels of the ring refer to it; -1: no
+ * room. */
+int  pmu_own_source(struct spmu *p, const struct pmu_source *want);
 /* Makes the plan again from the family's set-up of each counter.  SPMU_ENOMEM: nothing has changed. */
 int  pmu_plan(struct spmu *p);
 void pmu_plan_release(struct spmu *p);

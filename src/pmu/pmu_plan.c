@@ -21,6 +21,50 @@ enum spmu_signal_kind pmu_signal_kind(unsigned signal)
 	return signal_kinds[signal];
 }
 
+/* ---- sources that a PMU makes itself ------------------------------------------------------------------------ */
+
+static bool refers(const struct pmu_expr *x, unsigned source)
+{
+	for (unsigned k = 0; k < x->terms; k++)
+		if (!x->term[k].conds && x->term[k].source == source)
+			return true;
+	return false;
+}
+
+/* Does an expression that follows from the registers, or a channel of the ring, refer to this one of p->own? */
+static bool in_use(const struct spmu *p, unsigned own)
+{
+	const unsigned source = (unsigned)p->model->sources + own;
+	for (unsigned i = 0; i <= PMU_NETBURST_COUNTERS; i++)
+		if (refers(&p->detected.expr[i], source))
+			return true;
+	for (unsigned i = 0; i < PMU_OFFCORE_REGISTERS; i++)
+		if (refers(&p->offcore[i], source))
+			return true;
+	for (unsigned k = 0; k < p->ring.channels; k++)
+		if (p->ring.channel[k].source == source)
+			return true;
+	return false;
+}
+
+int pmu_own_source(struct spmu *p, const struct pmu_source *want)
+{
+	unsigned i;
+	for (i = 0; i < p->owns; i++)
+		if (!memcmp(&p->own[i], want, sizeof *want))
+			return (int)(p->model->sources + i);
+	for (i = 0; p->owns == PMU_MAX_OWN && i < PMU_MAX_OWN && in_use(p, i); i++)
+		;
+	if (p->owns < PMU_MAX_OWN)
+		i = p->owns++;
+	if (i == PMU_MAX_OWN)
+		return -1;
+	memcpy(&p->own[i], want, sizeof *want);
+	return (int)(p->model->sources + i);
+}
+
+/* ---- the plan --------------------------------------------------------------------------------------------------- */
+
 struct wanted { uint16_t source, who; };
 struct plan {
 	struct pmu_counter counter[PMU_MAX_COUNTERS];

@@ -62,6 +62,8 @@ uint64_t pmu_model_identity(const struct spmu_model *m)
 		m->slots, m->tsc_num, m->tsc_den, m->any_thread, m->features, m->model, m->threads, m->cpuid[0],
 		m->cpuid[1], m->cpuid[2], m->cpuid[3] };
 	uint64_t hash = m->rows;
+	for (const char *c = pmu_offcore_name(m->offcore); *c; c++)
+		hash = mix(hash, (uint8_t)*c);
 	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
 		hash = mix(hash, shape[i]);
 	for (size_t i = 0; i < m->rows; i++) {

@@ -13,6 +13,7 @@
  *                                 their MSRs follow from it (ds.h)
  *   @features LIST                optional; arch: in_tx (TSX bits of PERFEVTSEL), split (two threads share the
  *                                 counters); p5: rdpmc (MMX parts)
+ *   @offcore NAME                 arch, optional: the layout of MSR_OFFCORE_RSP_x (families/offcore.c)
  *   @metric NAME EXPR             arch, optional: the slots and cycles from which MSR_PERF_METRICS is computed
  *                                 (arch_metrics.c lists the names)
  *   @model N                      netburst: CPUID model, 0 to 6, which decides on ESCRs, LBRs and cascades
@@ -50,6 +51,7 @@ enum { TABLE_BYTES_MAX = 4 << 20, ROWS_MAX = 4096 };
 enum {
 	SEEN_CPUID = 1, SEEN_CAPABILITIES = 2, SEEN_SLOTS = 4, SEEN_TSC = 8, SEEN_FAMILY = 16,
 	SEEN_FEATURES = 32, SEEN_CORE = 256, SEEN_LIBPFM = 512, SEEN_MODEL = 64, SEEN_THREADS = 128,
+	SEEN_OFFCORE = 1024,
 	SEEN_ARCH = 15, SEEN_OLDER = 12
 };
 
@@ -158,6 +160,10 @@ static int shape(struct spmu_model *m, char *line, unsigned *seen, char *text, s
 			return pmu_text_problem(text, bytes, SPMU_EINPUT,
 				threads ? "@threads '%.40s' must be 1 or 2" : "@model '%.40s' must be 0 to 6", v[0]);
 		*(threads ? &m->threads : &m->model) = (unsigned)x[0];
+	} else if (!strcmp(key, "@offcore") && n == 1 && m->family == &pmu_arch) {
+		bit = SEEN_OFFCORE;
+		if (!(m->offcore = pmu_offcore_find(v[0])))
+			return pmu_text_problem(text, bytes, SPMU_EINPUT, "@offcore '%.40s' is no layout", v[0]);
 	} else if (!strcmp(key, "@core") && n == 1) {
 		bit = SEEN_CORE;
 		m->core = v[0];
@@ -286,6 +292,18 @@ static bool row_flags(const struct spmu_model *m, struct spmu_event *e, char *s)
 	return !(e->flags & SPMU_EVENT_FIXED_ONLY) || e->flags & SPMU_EVENT_FIXED;
 }
 
+/* A row that needs MSR_OFFCORE_RSP_x has a value that counts. */
+static int offcore_row(const struct spmu_model *m, const struct spmu_event *e, char *text, size_t bytes)
+{
+	bool nothing;
+	const unsigned which = e->extra_msr - MSR_OFFCORE_RSP_0;
+	if (which >= PMU_OFFCORE_REGISTERS)
+		return SPMU_OK;
+	const char *why = which >= pmu_offcore_registers(m->offcore) ? "this PMU lacks the register (@offcore)"
+		: pmu_offcore_problem(m->offcore, e->extra, &nothing);
+	return why ? pmu_text_problem(text, bytes, SPMU_EINPUT, "%s: %s", e->name, why) : SPMU_OK;
+}
+
 static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, char *text, size_t bytes)
 {
 	enum { NAME, EVENT, UMASK, MODS, COUNTERS, FLAGS, ALIAS, COUNT, HELP, WHY, COLUMNS };
@@ -353,6 +371,9 @@ static int event_line(struct spmu_model *m, struct pmu_row *row, char *line, cha
 	int error = pmu_expr_parse(m, &row->expr, col[COUNT], why, sizeof why);
 	if (error)
 		return pmu_text_problem(text, bytes, error, "%s: %s", e->name, why);
+	error = offcore_row(m, e, text, bytes);
+	if (error)
+		return error;
 	for (unsigned i = 0; i < row->expr.terms; i++) {
 		const struct pmu_term *t = &row->expr.term[i];
 		row->weighted |= t->conds && t->num != 1;
@@ -726,6 +747,8 @@ const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event
 			: "this event takes only one value of frontend=, which softpmu list --details shows";
 	if (event->extra_msr == MSR_PEBS_FRONTEND && !pmu_frontend_known(m->capabilities >> 8 & 15, value))
 		return "the model has no such front-end event (bits 7:0)";
+	if (event->extra_msr - MSR_OFFCORE_RSP_0 < pmu_offcore_registers(m->offcore))
+		return pmu_offcore_problem(m->offcore, value, &(bool){ false });
 	if (event->extra_msr == MSR_IA32_PEBS_ENABLE && value != event->extra)
 		return "this event takes only one value there";
 	return NULL;

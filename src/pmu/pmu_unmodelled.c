@@ -35,6 +35,15 @@ static const struct pmu_row *row_of(const struct spmu *p, uint64_t evtsel)
 	return row;
 }
 
+/* A value of MSR_OFFCORE_RSP_x with which the event counts nothing on the machine either. */
+static bool asks_nothing(const struct spmu *p, const struct spmu_event *e, uint64_t value)
+{
+	bool nothing = false;
+	if (e->extra_msr - MSR_OFFCORE_RSP_0 < pmu_offcore_registers(p->model->offcore))
+		pmu_offcore_problem(p->model->offcore, value, &nothing);
+	return nothing;
+}
+
 /* A counter whose PERFEVTSEL is `v`: P6 and architectural. */
 static void selected(const struct spmu *p, struct list *l, unsigned pmc, uint32_t msr, uint64_t v)
 {
@@ -50,7 +59,7 @@ static void selected(const struct spmu *p, struct list *l, unsigned pmc, uint32_
 	else if (row->public.flags & SPMU_EVENT_FIXED_ONLY || !(row->public.pmc_mask >> pmc & 1))
 		add(l, msr, v, row, "this counter cannot count it, on the machine either");
 	else if (row->public.extra_msr && !spmu_rdmsr(p, row->public.extra_msr, &value) &&
-		(extra = spmu_event_extra(p->model, &row->public, value)))
+		(extra = spmu_event_extra(p->model, &row->public, value)) && !asks_nothing(p, &row->public, value))
 		add(l, msr, v, row, extra);
 }
 

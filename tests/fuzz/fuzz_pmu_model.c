@@ -523,7 +523,8 @@ static uint32_t some_msr(struct pair *q)
 	unsigned which = (unsigned)take(&q->in, 1);
 	if (which >= 250) {
 		uint32_t any = (uint32_t)take(&q->in, 2);
-		return any >= 0x3f0 && any < 0x3f8 ? 0 : any;	/* PEBS and tagging stay off */
+		/* PEBS and tagging stay off, MSR_OFFCORE_RSP_x stay 0 */
+		return (any >= 0x3f0 && any < 0x3f8) || any >> 1 == 0x1a6 >> 1 ? 0 : any;
 	}
 	if (which >= 245)
 		return q->n.msr[take(&q->in, 1) % q->n.msrs].address + 1;

@@ -53,7 +53,7 @@ static void event(const struct naive *n, struct naive_setup *s, unsigned code, u
 			refused = true;
 			continue;
 		}
-		if (!here && row->expr.terms)
+		if (!here && row->expr.terms && e->extra_msr >> 1 != 0x1a6 >> 1)	/* (those registers stay 0) */
 			s->expr[s->exprs++] = &row->expr;
 		here = true;
 		refused |= !row->expr.terms;

@@ -161,8 +161,11 @@ void lsq_lock_done(struct core *c)
 	const struct store *s = &q->store[(q->tail - 1) & q->mask];
 	if (UNLIKELY(c->config.fsb_clock))
 		written = memsys_bus_lock(c->mem, s->addr, s->size, written);
+	const bool split = s->size && (s->addr ^ (s->addr + s->size - 1)) >> 6;
 	emit_attributes(&c->e, SPMU_SIG_LOCK_DURATION, q->lock_begin, max64(written, q->lock_begin), 1,
-		s->size && (s->addr ^ (s->addr + s->size - 1)) >> 6 ? SPMU_ATTR(BUS_LOCK) : 0);
+		split ? SPMU_ATTR(BUS_LOCK) : 0);
+	if (UNLIKELY(split))
+		memsys_offcore_lock(c->mem, q->lock_begin);
 	q->load_floor = max64(q->load_floor, written + q->lock_penalty);
 	q->lock_slot = false;
 }

@@ -89,6 +89,7 @@ static uint64_t flush(struct memsys *m, uint64_t addr, uint32_t line, unsigned k
 	const struct snoop others = leave(m, line, clean, cycle, timed);
 	SLICE_AT(m, UNC_FLUSH, line, uncore_found(m->shared, uncore_l3_find(m->shared, line), others.held ||
 		holds(m, line)), cycle, 1);
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_FLUSH), others, -1, cycle);
 	uint64_t done = cycle + (m->shared->has_l3 ? m->shared->l3_latency : m->l2_latency);
 	if (others.modified)
 		done += m->shared->snoop;

@@ -94,7 +94,7 @@ uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	if (owned < others.until)
 		owned = others.until;
 	owned += others.held ? m->shared->snoop : 0;
-	OFFCORE_AT(m, SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(SUPPLIED_L3), others, true, cycle);
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(SUPPLIED_L3), others, uncore_l3_find(m->shared, line), cycle);
 	SIGNAL_AT(m, OFFCORE_RFO, cycle, owned, 1);
 	return owned;
 }

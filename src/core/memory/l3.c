@@ -253,14 +253,35 @@ static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool time
 	return -1;
 }
 
-/* Records a request of this core beyond L2.  attributes: its REQUEST_* and SUPPLIED_*. */
-void offcore_signal(struct memsys *m, uint64_t attributes, const struct snoop *others, bool in_l3, uint64_t cycle)
+/* Records a request of this core beyond L2.  GUESS: a line that another core has modified is modified in L3, too. */
+void offcore_signal(struct memsys *m, uint64_t request, const struct snoop *others, int32_t slot, uint64_t cycle)
 {
+	const uint64_t writes = SPMU_ATTR(REQUEST_WRITE_BACK) | SPMU_ATTR(REQUEST_VICTIM) |
+		SPMU_ATTR(REQUEST_STREAMING) | SPMU_ATTR(REQUEST_LOCK) | SPMU_ATTR(REQUEST_FLUSH);
+	const bool write = request & writes, streaming = request & SPMU_ATTR(REQUEST_STREAMING);
+	const bool in_l3 = slot >= 0 || request & SPMU_ATTR(SUPPLIED_L3);
+	uint64_t attributes = request & ~SPMU_ATTR(SOFTWARE);
+	if (write && !streaming)
+		attributes |= SPMU_ATTR(SUPPLIED_NOTHING);
+	else if (!in_l3 && !others->held)
+		attributes |= SPMU_ATTR(SUPPLIED_MEMORY);
+	else
+		attributes |= SPMU_ATTR(SUPPLIED_L3) |
+			(others->modified || (slot >= 0 && m->shared->l3.state[slot] & LINE_DIRTY)
+				? SPMU_ATTR(SUPPLIED_MODIFIED) : SPMU_ATTR(SUPPLIED_CLEAN));
 	attributes |= others->modified ? SPMU_ATTR(SNOOPED_MODIFIED)
-		: others->held && !in_l3 ? SPMU_ATTR(SNOOPED_FORWARD)
+		: others->held && !in_l3 && !write ? SPMU_ATTR(SNOOPED_FORWARD)
 		: others->asked ? SPMU_ATTR(SNOOPED_CLEAN)
-		: SPMU_ATTR(SNOOPED_NOBODY);
+		: write ? SPMU_ATTR(SNOOPED_AT_WRITE)
+		: in_l3 ? SPMU_ATTR(SNOOPED_NOBODY)
+		: SPMU_ATTR(SNOOPED_AT_MISS);
 	emit_attributes(m->emitter, SPMU_SIG_OFFCORE_REQUEST, cycle, cycle, 1, attributes);
+}
+
+void memsys_offcore_lock(struct memsys *m, uint64_t cycle)
+{
+	const bool timed = true;
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_LOCK), ((struct snoop){ 0 }), -1, cycle);
 }
 
 static uint64_t request_of(const struct memsys *m, enum access_kind kind)
@@ -270,7 +291,7 @@ static uint64_t request_of(const struct memsys *m, enum access_kind kind)
 	case ACCESS_RFO: return SPMU_ATTR(REQUEST_RFO);
 	case ACCESS_CODE: return SPMU_ATTR(REQUEST_CODE_RD);
 	case ACCESS_PREFETCH: return m->asker;
-	default: return SPMU_ATTR(REQUEST_OTHER);
+	default: return SPMU_ATTR(REQUEST_WALK);
 	}
 }
 
@@ -292,8 +313,8 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 	if (dirty || s->victim)
 		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
 	if (dirty || (s->victim && s->has_l3))
-		OFFCORE_AT(m, (dirty ? SPMU_ATTR(REQUEST_WRITE_BACK) : SPMU_ATTR(REQUEST_VICTIM)) |
-			SPMU_ATTR(SUPPLIED_NOTHING), ((struct snoop){ 0 }), true, cycle);
+		OFFCORE_AT(m, dirty ? SPMU_ATTR(REQUEST_WRITE_BACK) : SPMU_ATTR(REQUEST_VICTIM), ((struct snoop){ 0 }),
+			slot, cycle);
 	if (slot >= 0) {
 		s->l3.state[slot] |= dirty;
 		if (dirty || s->victim)
@@ -310,10 +331,11 @@ uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool
 	return memory_write(m, line, cycle, timed);
 }
 
-uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, bool in_l3, uint64_t cycle, bool timed)
 {
 	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle, 1);
-	OFFCORE_AT(m, SPMU_ATTR(REQUEST_STREAMING) | SPMU_ATTR(SUPPLIED_NOTHING), ((struct snoop){ 0 }), true, cycle);
+	OFFCORE_AT(m, SPMU_ATTR(REQUEST_STREAMING) | (in_l3 ? SPMU_ATTR(SUPPLIED_L3) : 0), ((struct snoop){ 0 }), -1,
+		cycle);
 	flush_line(m, line, cycle, timed);
 	return memory_write_bytes(m, line, bytes, cycle, timed);
 }
@@ -341,8 +363,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	const enum spmu_found found = uncore_found(s, slot, others.held);
 	if (timed)
 		uncore_lookup_signal(m, kind, line, found, cycle);
-	OFFCORE_AT(m, request_of(m, kind) | (slot < 0 && !others.held ? SPMU_ATTR(SUPPLIED_MEMORY)
-		: SPMU_ATTR(SUPPLIED_L3)) | l3_state(s, slot, &others), others, slot >= 0, cycle);
+	OFFCORE_AT(m, request_of(m, kind) | l3_state(s, slot, &others), others, slot, cycle);
 	if (others.asked && own)
 		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
 			others.asked);

@@ -125,7 +125,8 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 	uint64_t asked;
 	if (l1_find(&m->l1d, vline) >= 0)
 		return;
-	m->asker = SPMU_ATTR(REQUEST_PF_L1D) | (flags & LINE_PREFETCHED ? 0 : SPMU_ATTR(SOFTWARE));
+	m->asker = flags & LINE_PREFETCHED ? SPMU_ATTR(REQUEST_PF_L1D)
+		: SPMU_ATTR(REQUEST_PF_SOFTWARE) | SPMU_ATTR(SOFTWARE);
 	l1d_bring(m, vline, line, cycle, ACCESS_PREFETCH, flags, wait, timed, &source, &asked);
 }
 
@@ -552,7 +553,7 @@ static void wc_send(struct memsys *m, struct wc_line *w, uint64_t cycle, uint64_
 		w->free = l2_store(m, w->line, cycle, timed);
 		return;
 	}
-	uint64_t taken = uncore_write_around(m, w->line, bytes, cycle, timed);
+	uint64_t taken = uncore_write_around(m, w->line, bytes, w->in_l3, cycle, timed);
 	w->free = cycle + m->shared->l3_latency;
 	if (taken > w->free)
 		w->free = taken;
@@ -598,6 +599,7 @@ static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, b
 		w->line = physical_line(m, translate_known(m, addr), vline);
 		w->stamp = ++m->wc_clock;
 		w->bytes = 0;
+		w->in_l3 = !to_l2 && uncore_l3_find(m->shared, w->line) >= 0;
 		m->wc_open++;
 		/* what the caches have of the line leaves them: SDM vol. 1, "Caching of Temporal vs. Non-Temporal
 		 * Data" */

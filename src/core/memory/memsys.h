@@ -71,4 +71,6 @@ void memsys_warm_fetch(struct memsys *m, uint64_t addr);
 /* A locked access of `size` bytes was written at `cycle`.  If it crosses a line and the machine has a front-side bus,
  * it locks the bus, and reads and writes each of the two parts.  Returns the cycle at which that is done. */
 uint64_t memsys_bus_lock(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle);
+/* The core asks beyond L2 for the lock of the bus: a locked access crosses a line. */
+void memsys_offcore_lock(struct memsys *m, uint64_t cycle);
 #endif

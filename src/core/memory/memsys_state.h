@@ -56,6 +56,7 @@ struct wc_line {
 	uint64_t stamp;		/* order in which buffers were opened */
 	uint32_t line;
 	bool to_l2;		/* goes to L2; else to memory */
+	bool in_l3;		/* L3 had the line when the buffer was opened */
 	uint64_t free;		/* cycle at which the last content is gone */
 };
 
@@ -145,13 +146,14 @@ uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line);
 			emit_uncore((m)->emitter, SPMU_SIG_##name, cycle, cycle, n, uncore_slice((m)->shared, line), \
 				found, 0); \
 	} while (0)
-/* A request beyond L2; its attributes are computed only if somebody counts the signal. */
+/* A request beyond L2; its attributes are computed only if somebody counts the signal.  request: REQUEST_*, SOFTWARE;
+ * slot: where L3 has the line, -1: it has not. */
 struct snoop;
-void offcore_signal(struct memsys *m, uint64_t attributes, const struct snoop *others, bool in_l3, uint64_t cycle);
-#define OFFCORE_AT(m, attributes, others, in_l3, cycle) \
+void offcore_signal(struct memsys *m, uint64_t request, const struct snoop *others, int32_t slot, uint64_t cycle);
+#define OFFCORE_AT(m, request, others, slot, cycle) \
 	do { \
 		if (timed && __builtin_expect(emit_wanted((m)->emitter, SPMU_SIG_OFFCORE_REQUEST), 0)) \
-			offcore_signal(m, attributes, &(others), in_l3, cycle); \
+			offcore_signal(m, request, &(others), slot, cycle); \
 	} while (0)
 #define CHANNEL_AT(m, name, line, found, begin, end, attributes) \
 	do { \
@@ -231,7 +233,7 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
 /* Writes a line, or the set of its bytes, past the caches (non-temporal) and drops every copy.  Returns when memory
  * takes it. */
-uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed);
+uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, bool in_l3, uint64_t cycle, bool timed);
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
 int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);

@@ -57,6 +57,40 @@ static bool extended_cascade(const struct spmu_model *m, uint32_t msr)
 	return false;
 }
 
+/* The place of the layout of MSR_OFFCORE_RSP_x among the generations; 0: the PMU lacks the registers. */
+enum { NEHALEM = 1, SANDY_BRIDGE, HASWELL, BROADWELL, SKYLAKE, ICE_LAKE, GOLDEN_COVE };
+static int offcore_generation(const struct spmu_model *m)
+{
+	static const char *const names[] = { "nehalem", "sandy-bridge", "haswell", "broadwell", "skylake", "ice-lake",
+		"golden-cove" };
+	for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(pmu_offcore_name(m->offcore), names[i]))
+			return (int)i + 1;
+	return 0;
+}
+
+static bool offcore_holds(const struct spmu_model *m, enum msr_when when)
+{
+	const int generation = offcore_generation(m);
+	switch (when) {
+	case OFFCORE: return generation != 0;
+	case OFFCORE_TWO: return pmu_offcore_registers(m->offcore) == 2;
+	case OFFCORE_NEHALEM: return generation == NEHALEM;
+	case OFFCORE_LATER: return generation > NEHALEM;
+	case OFFCORE_TO_BROADWELL: return generation > NEHALEM && generation <= BROADWELL;
+	case OFFCORE_TO_HASWELL: return generation > NEHALEM && generation <= HASWELL;
+	case OFFCORE_FROM_HASWELL: return generation >= HASWELL;
+	case OFFCORE_HASWELL: return generation == HASWELL;
+	case OFFCORE_FROM_BROADWELL: return generation >= BROADWELL;
+	case OFFCORE_BROADWELL: return generation == BROADWELL;
+	case OFFCORE_SKYLAKE: return generation == SKYLAKE;
+	case OFFCORE_ICE_LAKE: return generation == ICE_LAKE;
+	case OFFCORE_FROM_ICE_LAKE: return generation >= ICE_LAKE;
+	case OFFCORE_GOLDEN_COVE: return generation == GOLDEN_COVE;
+	default: return false;
+	}
+}
+
 static bool holds(const struct spmu_model *m, enum msr_when when, uint32_t msr)
 {
 	int format = pebs_format(m);
@@ -82,6 +116,7 @@ static bool holds(const struct spmu_model *m, enum msr_when when, uint32_t msr)
 	case PEBS_FROM_4: return format >= 4;
 	case PEBS_STORES: return format == 1 && capable(m, 13);
 	case PEBS_OUTPUT: return format >= 4 && capable(m, 16);
+	case OFFCORE ... OFFCORE_GOLDEN_COVE: return offcore_holds(m, when);
 	case TWO_THREADS: return m->threads > 1;
 	case ONE_THREAD: return m->threads <= 1;
 	case NOT_LATER_THAN_2: return m->model <= 2;
@@ -204,6 +239,10 @@ static const struct row arch[] = {
 	{ 0x186, 0, "IA32_PERFEVTSEL%u", NULL, "event of IA32_PMC%u", &msr_evtsel, ALWAYS, EACH_GP },
 	{ 0x1a0, 1, "IA32_MISC_ENABLE", NULL, "what the processor has: performance monitoring, BTS, PEBS",
 		&msr_misc_enable, ALWAYS, 0 },
+	{ 0x1a6, 1, "MSR_OFFCORE_RSP_0", NULL, "requests and answers that OFFCORE_RESPONSE_0 counts", &msr_offcore,
+		OFFCORE, 0 },
+	{ 0x1a7, 1, "MSR_OFFCORE_RSP_1", NULL, "requests and answers that OFFCORE_RESPONSE_1 counts", &msr_offcore,
+		OFFCORE_TWO, 0 },
 	{ 0x1c8, 1, "MSR_LBR_SELECT", NULL, "which branches stay out of the LBR stack", &msr_select, STYLE_SELECT, 0 },
 	{ 0x1c9, 1, "MSR_LASTBRANCH_TOS", NULL, "top of the LBR stack", &msr_tos, STYLE_TOS, 0 },
 	{ 0x1d9, 1, "IA32_DEBUGCTL", "MSR_DEBUGCTLB", "last branch recording, branch trace store, freezing",

@@ -16,7 +16,7 @@
  * Features of a generation that are not architectural are in the table's @features: in_tx (PERFEVTSEL bits 32,
  * 33: TSX), split (two threads share the eight counters, four each).  No transaction ever runs here: a counter
  * with IN_TX counts nothing, IN_TXCP excludes nothing.  Pin control (PC) is stored and has no effect.  PEBS,
- * BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c.
+ * BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c; MSR_OFFCORE_RSP_x: offcore.c.
  *
  * GUESS: with AnyThread deprecated (CPUID.0AH:EDX[15]) its bits are reserved; writing one on such a processor
  * settles it.  GUESS: reading STATUS_RESET and STATUS_SET gives 0; RDMSR of 390H and 391H settles it.
@@ -111,6 +111,52 @@ static uint64_t evtsel_bits(const struct spmu_model *m, unsigned pmc)
 	if (m->capabilities & CAP_PEBS_BASELINE)
 		bits |= EVTSEL_ADAPTIVE;
 	return bits;
+}
+
+static bool has_offcore(const struct spmu_model *m, unsigned i)
+{
+	return i < pmu_offcore_registers(m->offcore);
+}
+
+/* What MSR_OFFCORE_RSP_i selects, as an expression.  False: no room. */
+static bool select_offcore(struct spmu *p, unsigned i)
+{
+	struct pmu_source want;
+	struct pmu_expr *x = &p->offcore[i];
+	memset(x, 0, sizeof *x);
+	if (!pmu_offcore_source(p->model->offcore, p->arch.offcore[i], &want))
+		return true;
+	const int source = pmu_own_source(p, &want);
+	if (source < 0)
+		return false;
+	x->terms = 1;
+	x->term[0] = (struct pmu_term){ .num = 1, .den = 1, .source = (uint16_t)source };
+	return true;
+}
+
+static int write_offcore(struct spmu *p, unsigned i, uint64_t value)
+{
+	const uint64_t old = p->arch.offcore[i];
+	if (!pmu_offcore_valid(p->model->offcore, value))
+		return SPMU_GP;
+	if (value == old)
+		return SPMU_OK;
+	pmu_ring_settle(p, p->in_pmi ? p->now : pmu_ring_end(p));
+	p->arch.offcore[i] = value;
+	const int error = select_offcore(p, i) ? pmu_plan(p) : SPMU_ENOMEM;
+	if (error) {
+		p->arch.offcore[i] = old;
+		select_offcore(p, i);	/* its source is still there */
+	}
+	return error;
+}
+
+/* What general-purpose counter i counts; NULL: nothing. */
+static const struct pmu_expr *counted(const struct spmu *p, unsigned i)
+{
+	const struct pmu_expr *x = pmu_pebs_expr(p, i);
+	const unsigned which = x ? p->row[i]->public.extra_msr - MSR_OFFCORE_RSP_0 : 0;
+	return x && has_offcore(p->model, which) ? &p->offcore[which] : x;
 }
 
 static const struct pmu_row *find(const struct spmu_model *m, uint64_t evtsel, unsigned pmc)
@@ -215,6 +261,8 @@ static int arch_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 		case MSR_IA32_PERF_GLOBAL_INUSE:
 			return SPMU_GP;
 		}
+	if (has_offcore(m, msr - MSR_OFFCORE_RSP_0))
+		return write_offcore(p, msr - MSR_OFFCORE_RSP_0, value);
 	switch (msr) {
 	case MSR_IA32_PERF_CAPABILITIES:
 		return m->capabilities ? SPMU_GP : SPMU_ENOMSR;
@@ -268,6 +316,8 @@ static int arch_rdmsr(const struct spmu *p, uint32_t msr, uint64_t *value)
 		*value = 0;
 	else if (m->version >= 4 && msr == MSR_IA32_PERF_GLOBAL_INUSE)
 		*value = in_use(p);
+	else if (has_offcore(m, msr - MSR_OFFCORE_RSP_0))
+		*value = p->arch.offcore[msr - MSR_OFFCORE_RSP_0];
 	else if (msr == MSR_PERF_METRICS && m->capabilities & CAP_PERF_METRICS)
 		*value = pmu_metrics_read(p, m->gp + m->fixed);
 	else
@@ -341,7 +391,7 @@ static void arch_setup(const struct spmu *p, unsigned i, struct pmu_counter *c)
 		interrupt = control >> 3;
 	} else {
 		uint64_t v = p->arch.evtsel[i];
-		c->expr = pmu_pebs_expr(p, i);
+		c->expr = counted(p, i);
 		c->mask = GP_MASK(m);
 		c->who = (v & SPMU_EVTSEL_USR ? WHO_USER : 0) | (v & SPMU_EVTSEL_OS ? WHO_KERNEL : 0);
 		if (v & SPMU_EVTSEL_ANY)
@@ -414,6 +464,9 @@ static int arch_restored(struct spmu *p)
 		bad |= a->evtsel[i] && (i >= gp_counters(p) || a->evtsel[i] & ~evtsel_bits(m, i));
 		p->row[i] = i < m->gp ? find(m, a->evtsel[i], i) : NULL;
 	}
+	for (unsigned i = 0; i < PMU_OFFCORE_REGISTERS; i++)
+		bad |= has_offcore(m, i) ? !pmu_offcore_valid(m->offcore, a->offcore[i]) || !select_offcore(p, i)
+			: a->offcore[i] != 0;
 	return bad ? SPMU_EINPUT : SPMU_OK;
 }
 

@@ -89,45 +89,13 @@ static bool samples(const struct spmu *p, unsigned i)
 
 /* ---- what an ESCR detects, as an expression ------------------------------------------------------------------- */
 
-/* Does a counter's expression, or a channel of the ring, refer to this source of the PMU's own? */
-static bool in_use(const struct spmu *p, unsigned own)
-{
-	const unsigned number = (unsigned)p->model->sources + own;
-	for (unsigned i = 0; i <= COUNTERS; i++)
-		for (unsigned k = 0; k < p->detected.expr[i].terms; k++)
-			if (!p->detected.expr[i].term[k].conds && p->detected.expr[i].term[k].source == number)
-				return true;
-	for (unsigned k = 0; k < p->ring.channels; k++)
-		if (p->ring.channel[k].source == number)
-			return true;
-	return false;
-}
-
-/* Makes the source one of the PMU's own, and returns its number, by which channels of the ring refer to it; -1: no
- * room. */
-static int own_source(struct spmu *p, const struct pmu_source *want)
-{
-	unsigned i;
-	for (i = 0; i < p->owns; i++)
-		if (!memcmp(&p->own[i], want, sizeof *want))
-			return (int)(p->model->sources + i);
-	for (i = 0; p->owns == PMU_MAX_OWN && i < PMU_MAX_OWN && in_use(p, i); i++)
-		;
-	if (p->owns < PMU_MAX_OWN)
-		i = p->owns++;
-	if (i == PMU_MAX_OWN)
-		return -1;
-	memcpy(&p->own[i], want, sizeof *want);
-	return (int)(p->model->sources + i);
-}
-
 /* A copy of the source with other tags, as one of the PMU's own sources; -1: no room. */
 static int with_tags(struct spmu *p, const struct pmu_source *s, uint16_t tagged)
 {
 	struct pmu_source want;
 	memcpy(&want, s, sizeof want);
 	want.tagged = tagged;
-	return own_source(p, &want);
+	return pmu_own_source(p, &want);
 }
 
 /* A uop with several tags counts once, so terms that differ only in their tags become one term. */
@@ -190,7 +158,7 @@ static void compose_bus(struct spmu *p, unsigned i, enum netburst_bus of, uint32
 		if (!netburst_detects(row, msr, event))
 			continue;
 		memcpy(&want, &p->model->source[row->expr.term[0].source], sizeof want);
-		if (!netburst_bus_selects(p->model, of, mask, &want) || (source = own_source(p, &want)) < 0)
+		if (!netburst_bus_selects(p->model, of, mask, &want) || (source = pmu_own_source(p, &want)) < 0)
 			return;
 		x->terms = 1;
 		x->term[0] = (struct pmu_term){ .num = 1, .den = 1, .source = (uint16_t)source };

@@ -39,7 +39,8 @@ static unsigned what_of(const struct spmu_record *r)
 	case WHAT_ENTRY_READ:
 		return r->is & SPMU_ATTR(REQUEST_RFO) ? WHAT_ENTRY_RFO
 			: r->is & SPMU_ATTR(REQUEST_CODE_RD) ? WHAT_ENTRY_CODE
-			: r->is & (SPMU_ATTR(REQUEST_PF_L2) | SPMU_ATTR(REQUEST_PF_L1D)) ? WHAT_ENTRY_PREFETCH : what;
+			: r->is & (SPMU_ATTR(REQUEST_PF_L2) | SPMU_ATTR(REQUEST_PF_L1D) |
+				SPMU_ATTR(REQUEST_PF_SOFTWARE)) ? WHAT_ENTRY_PREFETCH : what;
 	default:
 		return what;
 	}

@@ -170,6 +170,8 @@ static int extra_setup(const struct driver_event *e, size_t n, unsigned pmu, str
 	static const struct { uint32_t msr; const char *name, *why; } extras[] = {
 		{ MSR_PEBS_LD_LAT_THRESHOLD, "MSR_PEBS_LD_LAT_THRESHOLD", "loads that take more cycles count" },
 		{ MSR_PEBS_FRONTEND, "MSR_PEBS_FRONTEND", "the front-end event that counts" },
+		{ MSR_OFFCORE_RSP_0, "MSR_OFFCORE_RSP_0", "the requests and answers that count" },
+		{ MSR_OFFCORE_RSP_1, "MSR_OFFCORE_RSP_1", "the requests and answers that count" },
 	};
 	for (size_t k = 0; k < sizeof extras / sizeof *extras; k++)
 		for (size_t i = 0; i < n; i++)

@@ -37,6 +37,7 @@ void names_code(const struct spmu_model *m, const struct spmu_event *e, char *te
 		n += snprintf(text + n, text_bytes - (size_t)n, ",%s=%#llx",
 			e->extra_msr == MSR_PEBS_LD_LAT_THRESHOLD ? "ldlat"
 				: e->extra_msr == MSR_PEBS_FRONTEND ? "frontend"
+				: e->extra_msr == MSR_OFFCORE_RSP_0 || e->extra_msr == MSR_OFFCORE_RSP_1 ? "offcore_rsp"
 				: "config1",
 			(unsigned long long)e->extra);
 	if (n > 0 && (size_t)n < text_bytes)

@@ -40,6 +40,7 @@ struct wish {
 	uint64_t extra;		/* value of ldlat=, frontend=, config1= */
 	/* the MSR that `extra` is for; UINT32_MAX: the one that the event needs; 0: no such term */
 	uint32_t extra_msr;
+	bool offcore;		/* offcore_rsp=: either register */
 	uint64_t set, mask;	/* PERFEVTSEL bits that modify the event, and the mask of those that were given */
 	uint64_t period, frequency;
 	struct thread_words threads;	/* NetBurst */
@@ -232,7 +233,8 @@ static int extra(struct parser *p, const struct spmu_event *row, const struct wi
 	*value = row->extra;
 	if (!w->extra_msr)
 		return 0;
-	if (!row->extra_msr || (w->extra_msr != UINT32_MAX && w->extra_msr != row->extra_msr))
+	const bool second = w->offcore && row->extra_msr == MSR_OFFCORE_RSP_1;
+	if (!row->extra_msr || (w->extra_msr != UINT32_MAX && w->extra_msr != row->extra_msr && !second))
 		return bad(p, ERR_UNSUPPORTED, "'%.*s': %s uses no such register; leave the term out", length, spelled,
 			row->name);
 	*value = w->extra;
@@ -439,7 +441,12 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 			w->extra_msr = extras[i].msr;
 			return number(p, eq + 1, vn, extras[i].max, &w->extra, extras[i].key);
 		}
-	static const char *const refused[] = { "offcore_rsp", "config2", "in_tx",
+	if (eq && key == 11 && !memcmp(s, "offcore_rsp", 11)) {
+		w->offcore = true;
+		w->extra_msr = MSR_OFFCORE_RSP_0;	/* or _1, if the event needs that */
+		return number(p, eq + 1, vn, UINT64_MAX, &w->extra, "offcore_rsp");
+	}
+	static const char *const refused[] = { "config2", "in_tx",
 		"in_tx_cp", "call-graph", "stack-size", "max-stack", "branch_type", "aux-output", "aux-sample-size",
 		"percore", "metric-id" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)

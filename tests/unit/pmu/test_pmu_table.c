@@ -183,8 +183,8 @@ static void test_perf_aliases_are_what_linux_programs(void **state)
 static void test_what_cannot_be_honest_is_refused_with_a_reason(void **state)
 {
 	(void)state;
-	static const char *const refused[] = { "LLC-loads", "RTM_RETIRED.COMMIT",
-		"FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", "ASSISTS.FP" };
+	static const char *const refused[] = { "node-load-misses", "RTM_RETIRED.COMMIT",
+		"FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE", "ASSISTS.PAGE_FAULT" };
 	struct spmu_model *m = fixture_model("golden-cove");
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
 		const struct spmu_event *e = fixture_event(m, refused[i]);

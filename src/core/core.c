@@ -70,45 +70,6 @@ static inline void enter(struct core *c)
 		smt_enter(c);
 }
 
-static void warm_flush(struct core *c, const struct iblock *b, const struct insn *in, unsigned slot, uint64_t addr)
-{
-	for (const struct uop *u = b->uop + in->first_uop, *end = u + in->uops; u < end; u++)
-		if (u->kind == UOP_FLUSH && u->slot == slot && (u->flush != FLUSH_DEMOTE || c->config.l3_demote))
-			memsys_warm_flush(c->mem, addr, u->flush);
-}
-
-void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
-{
-	unsigned nslots = core_executed(b, exit, &insns);
-	uint64_t line = FE_NOWHERE;
-
-	enter(c);
-	if (c->rep.active)
-		rep_end(c, false);
-	for (unsigned i = 0; i < insns; i++) {
-		const struct insn *in = &b->insn[i];
-		if (in->addr >> c->fe.line_log2 != line) {
-			line = in->addr >> c->fe.line_log2;
-			memsys_warm_fetch(c->mem, in->addr);
-		}
-		for (unsigned s = in->first_slot, n = s + in->slots; s < n && s < nslots; s++) {
-			unsigned kind = b->slot[s].kind;
-			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
-				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
-			else if (kind == ST_SLOT_FLUSH)
-				warm_flush(c, b, in, s, slots[s]);
-		}
-	}
-	frontend_elsewhere(c);
-}
-
-void core_warm_block(
-	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
-{
-	core_predict(c, b, exit, insns, next_ip);
-	core_warm_memory(c, b, exit, insns, slots);
-}
-
 void core_flush(struct core *c, bool last)
 {
 	if (last) {

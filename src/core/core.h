@@ -88,6 +88,9 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 void core_warm_block(
 	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip);
 
+/* As core_warm_block, for an execution that was not cut.  Returns how many instructions it completed. */
+unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip);
+
 /* Passes what is pending to `emit`.  last: the thread halts or ends here (batch.is_last). */
 void core_flush(struct core *c, bool last);
 /* Code in [addr, addr+bytes) changed or went away: uop cache and loop buffer forget it. */

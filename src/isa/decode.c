@@ -509,6 +509,7 @@ void isa_block_free(struct iblock *b)
 	if (b) {
 		free(b->core_plan);
 		free(b->core_walk);
+		free(b->core_warm);
 	}
 	free(b);
 }

@@ -185,7 +185,7 @@ enum insn_vector {		/* what an instruction does to the upper halves of the vecto
 	VECTOR_ZERO,		/* VZEROUPPER, VZEROALL */
 };
 
-/* A decoded block.  Immutable except `core_plan` and `core_walk`.  Freed with isa_block_free. */
+/* A decoded block.  Immutable except `core_plan`, `core_walk` and `core_warm`.  Freed with isa_block_free. */
 struct iblock {
 	uint64_t addr;		/* of its first instruction */
 	uint32_t id;
@@ -198,7 +198,8 @@ struct iblock {
 	const uint8_t *vector;		/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
 	bool assists;			/* has slots ST_SLOT_ASSIST */
 	uint8_t vectors;		/* set of them */
-	void *core_plan, *core_walk;	/* the core's own data, from malloc, freed with the block; NULL at first */
+	/* the core's own data, from malloc, freed with the block; NULL at first */
+	void *core_plan, *core_walk, *core_warm;
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */

@@ -10,7 +10,7 @@
 
 /* length of the fixed part */
 enum {
-	RUN_WORDS = SCRIPT_OP_WORDS, WARM_WORDS = 4, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4,
+	RUN_WORDS = SCRIPT_OP_WORDS, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4,
 	SETTLE_WORDS = 3
 };
 
@@ -58,11 +58,6 @@ static void operation(void *context, const uint64_t *w)
 		if (t->queue.when)
 			order_ran(t);
 		break;
-	case OP_WARM:
-		core_warm_memory(t->on, (struct iblock *)w[2], (uint32_t)w[3], (unsigned)(w[3] >> 32), w + WARM_WORDS);
-		if (t->queue.when)
-			order_ran(t);
-		break;
 	case OP_NEED: {
 		struct rthread *of = (struct rthread *)w[2];
 		uint64_t when = order_when(of, w[3]);
@@ -77,7 +72,7 @@ static void operation(void *context, const uint64_t *w)
 		break;
 	case OP_REGISTERS:
 		history_block(t->pub.registers, (struct iblock *)w[2], (uint16_t)w[3], (uint16_t)(w[3] >> 16),
-			w + REGISTERS_WORDS, (unsigned)(w[3] >> 33), w[3] >> 32 & 1);
+			w + REGISTERS_WORDS, (unsigned)(w[3] >> 32), true);
 		break;
 	case OP_SIDE:
 		side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
@@ -90,8 +85,6 @@ static void operation(void *context, const uint64_t *w)
 /* When an operation may run: all threads of a process must see some in one order. */
 static enum order_turn turn_of(const uint64_t *w)
 {
-	if (w[0] >> 56 == OP_WARM)
-		return ORDER_OLDEST;	/* no clock tells when */
 	if (w[0] >> 56 != OP_SIDE)
 		return ORDER_FREE;
 	switch (ST_HEADER_KIND(w[SIDE_WORDS])) {
@@ -203,6 +196,7 @@ static uint64_t *reserve(struct engine *e, size_t words)
 {
 	if (e->fill + words > ENGINE_CHUNK)
 		send(e);
+	e->idle_for = NULL;
 	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
 }
 
@@ -228,6 +222,7 @@ void engine_drain(struct engine *e, const struct process *p)
 		e->fill += SETTLE_WORDS;
 	}
 	wait_for_all(e);
+	e->idle_for = p;
 }
 
 void engine_stop(struct engine *e)
@@ -272,20 +267,20 @@ static void block_needs(struct engine *e, struct rthread *t, const struct pendin
 }
 
 /* Queues the register writes of the block that is about to run. */
-static void registers(struct engine *e, struct rthread *t, const struct pending *p, bool counts)
+static void registers(struct engine *e, struct rthread *t, const struct pending *p)
 {
 	size_t words = REGISTERS_WORDS + p->slot_count;
 	unsigned completed = run_completed(p->block, p->exit, p->insns);
 	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
 		engine_drain(e, t->process);
-		history_block(t->pub.registers, p->block, p->insns, completed, p->slots, p->slot_count, counts);
+		history_block(t->pub.registers, p->block, p->insns, completed, p->slots, p->slot_count, true);
 		return;
 	}
 	uint64_t *w = reserve(e, words);
 	w[0] = (uint64_t)OP_REGISTERS << 56 | words;
 	w[1] = (uint64_t)t;
 	w[2] = (uint64_t)p->block;
-	w[3] = p->insns | (uint64_t)completed << 16 | (uint64_t)counts << 32 | (uint64_t)p->slot_count << 33;
+	w[3] = p->insns | (uint64_t)completed << 16 | (uint64_t)p->slot_count << 32;
 	if (p->slot_count)
 		memcpy(w + REGISTERS_WORDS, p->slots, p->slot_count * sizeof *w);
 	e->fill += words;
@@ -294,7 +289,7 @@ static void registers(struct engine *e, struct rthread *t, const struct pending 
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 {
 	if (__builtin_expect(t->pub.registers != NULL, 0))
-		registers(e, t, p, true);
+		registers(e, t, p);
 	size_t most = RUN_WORDS + core_script_room(p->block);
 	if (t->walker) {
 		walker_track(t->walker, p->block, p->slots, p->slot_count);
@@ -334,34 +329,22 @@ void engine_follow(struct rthread *t)
 
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 {
-	if (t->pub.registers)
-		registers(e, t, p, false);
-	if (t->walker)
+	engine_settle(e, t->process);
+	if (__builtin_expect(t->pub.registers != NULL, 0))
+		history_block(t->pub.registers, p->block, p->insns, run_completed(p->block, p->exit, p->insns),
+			p->slots, p->slot_count, false);
+	if (__builtin_expect(t->walker != NULL, 0))
 		walker_track(t->walker, p->block, p->slots, p->slot_count);
-	size_t words = WARM_WORDS + p->slot_count;
 	if (__builtin_expect(t->process->ordered, 0)) {
 		block_needs(e, t, p, false);
 		core_predicts(t->core);
-	}
-	if (__builtin_expect(words > ENGINE_CHUNK, 0)) {
-		engine_drain(e, t->process);
 		if (!t->on)
 			order_seat(&t->process->order, t);
-		core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
-		core_warm_memory(t->on, p->block, p->exit, p->insns, p->slots);
-		if (t->queue.when)
-			order_ran(t);
-		return;
 	}
-	uint64_t *w = reserve(e, words);
 	core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
-	w[0] = (uint64_t)OP_WARM << 56 | words;
-	w[1] = (uint64_t)t;
-	w[2] = (uint64_t)p->block;
-	w[3] = p->exit | (uint64_t)p->insns << 32;
-	if (p->slot_count)
-		memcpy(w + WARM_WORDS, p->slots, p->slot_count * sizeof *w);
-	e->fill += words;
+	core_warm_memory(t->on, p->block, p->exit, p->insns, p->slots);
+	if (__builtin_expect(t->queue.when != NULL, 0))
+		order_ran(t);
 }
 
 void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64_t number)
@@ -387,6 +370,10 @@ void engine_disorder(struct process *p)
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words,
 	uint64_t cycle)
 {
+	if (t && e->idle_for == t->process) {
+		side(e, t, pid, record, cycle);
+		return;
+	}
 	if (SIDE_WORDS + words > ENGINE_CHUNK) {	/* huge, like an argument list */
 		if (t)
 			engine_drain(e, t->process);

@@ -18,7 +18,7 @@ enum { ENGINE_CHUNK = 8192 /* words */, ENGINE_CHUNKS = 8 };
 /* An operation: a word with its kind (63:56) and length in words (31:0), the rthread, then operands that depend on
  * the kind. */
 enum op {
-	OP_RUN = 1, OP_WARM, OP_SIDE, OP_REGISTERS,
+	OP_RUN = 1, OP_SIDE, OP_REGISTERS,
 	OP_NEED,	/* the thread spins: it continues no earlier than block w[3] of thread w[2] is done */
 	OP_WAIT,	/* the same for a thread that was halted: blocked in a system call */
 	OP_SETTLE,	/* do everything that order.h has queued for process w[2] */
@@ -35,6 +35,8 @@ struct engine {
 	unsigned head, tail;		/* chunks head..tail-1 were sent and are not finished; tail is being filled */
 	size_t fill;			/* words in chunk tail */
 	uint64_t instructions, cycle;	/* for progress only: from the core that ran last */
+	/* Nothing is queued, for this process in particular: the front may do its work at once.  NULL: unknown */
+	const struct process *idle_for;
 };
 
 int  engine_start(struct engine *e, const struct run_sink *sink, struct err *err);
@@ -45,6 +47,13 @@ void engine_stop(struct engine *e);		/* drains first */
 void engine_drain(struct engine *e, const struct process *p);
 /* Runs a block on t's core; the prediction is made, and its script written, at once in the calling thread. */
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p);
+/* Drains if anything of the process is queued: the front may then use its cores. */
+static inline void engine_settle(struct engine *e, const struct process *p)
+{
+	if (__builtin_expect(e->idle_for != p, 0))
+		engine_drain(e, p);
+}
+/* Warms only.  In a gap nothing is queued: the front does it at once, after what was queued before. */
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
 /* t has a walker: sets whether and when it may learn what the core did with its walks. */
 void engine_follow(struct rthread *t);

@@ -13,6 +13,7 @@
 #include "run/runner.h"
 #include "run/ahead.h"
 #include "run/engine.h"
+#include "run/gap.h"
 #include "run/watch/malloc_calls.h"
 #include "run/threads/process.h"
 #include "run/watch/switches.h"
@@ -197,6 +198,12 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 	while (at < count && !r->stopped) {
 		uint64_t header = w[at];
 		unsigned kind = ST_HEADER_KIND(header);
+		if (__builtin_expect(r->window.active && !r->window.open, 0) && kind == ST_BLOCK) {
+			const size_t taken = gap_take(r, p, w + at, count - at);
+			at += taken;
+			if (taken)
+				continue;
+		}
 		if (__builtin_expect(kind == ST_BLOCK, 1)) {
 			__builtin_prefetch(w + at + FETCH_AHEAD);	/* beyond the span, too: that does no harm */
 			__builtin_prefetch(w + at + FETCH_AHEAD + 8);

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* of a block's first so many instructions the branches are predicted; branches behind them count as predicted
- * right */
-enum { BRANCHES = 64 };
-
 unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 {
 	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT &&
@@ -31,8 +27,7 @@ unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 	return slots;
 }
 
-/* The hint that a prefix of branch i gives, as a flag of the predictor. */
-static __attribute__((noinline)) uint32_t hint(const struct iblock *b, unsigned i)
+__attribute__((noinline)) uint32_t script_hint(const struct iblock *b, unsigned i)
 {
 	for (unsigned k = 0; k < b->insn[i].prefixes; k++) {
 		if (b->code[i][k] == 0x2e)
@@ -56,10 +51,10 @@ branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint6
 	*went = taken ? target : fallthrough;
 	if (UNLIKELY(in->flags & INSN_FAR))
 		return (uint64_t)SCRIPT_FAR << SCRIPT_FLAGS;
-	if (LIKELY(i < BRANCHES)) {
+	if (LIKELY(i < SCRIPT_BRANCHES)) {
 		uint32_t flags = in->flags;
 		if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
-			flags |= hint(b, i);
+			flags |= script_hint(b, i);
 		bpred_branch(c->bp, in->addr, flags, fallthrough, taken, target, &o);
 		if (UNLIKELY(o.mispredicted)) {
 			way |= o.predicted_taken ? SCRIPT_PREDICTED : 0;
@@ -292,13 +287,10 @@ general:
 	return (size_t)(w - out);
 }
 
-void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
+void script_uppers(struct core *c, const struct iblock *b, unsigned insns)
 {
-	uint64_t went;
-	core_executed(b, exit, &insns);
-	for (unsigned i = 0; c->cl.follows_uppers && b->vector && i < insns; i++)
+	if (LIKELY(!c->cl.follows_uppers || !b->vector || !uppers_matter(c, b)))
+		return;
+	for (unsigned i = 0; i < insns; i++)
 		uppers_step(c, b->vector[i]);
-	for (unsigned i = 0; i < insns && i < BRANCHES; i++)
-		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
-			branch(c, b, i, insns, next_ip, &went);
 }

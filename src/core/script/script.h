@@ -109,6 +109,16 @@ static inline uint64_t script_went(const struct insn *br, uint64_t next)
 	return script_taken(br, next) ? script_target(br, next) : br->addr + br->len;
 }
 
+/* of a block's first so many instructions the branches are predicted; branches behind them count as predicted
+ * right */
+enum { SCRIPT_BRANCHES = 64 };
+
+struct core;
+/* The hint that a prefix of branch i gives, as a flag of the predictor. */
+uint32_t script_hint(const struct iblock *b, unsigned i);
+/* Follows the state of the upper halves of the vector registers past the block's first instructions. */
+void script_uppers(struct core *c, const struct iblock *b, unsigned insns);
+
 /* Returns how many slot values an execution has.  *insns: set to the number of instructions that completed. */
 unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns);
 #endif

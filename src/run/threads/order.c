@@ -253,18 +253,10 @@ static void spin_out(struct order *o)
 
 /* ---- which thread runs next ---- */
 
-static bool oldest(const struct order *o, uint64_t number)
-{
-	for (size_t i = 0; i < o->threads; i++)
-		if (!empty(&o->thread[i]->queue) && o->thread[i]->queue.word[o->thread[i]->queue.head] < number)
-			return false;
-	return true;
-}
-
 static bool may_run(struct order *o, struct rthread *t)
 {
 	const struct order_queue *q = &t->queue;
-	const uint64_t *op = head(q), number = q->word[q->head], turn = q->word[q->head + 1];
+	const uint64_t *op = head(q), turn = q->word[q->head + 1];
 	switch ((enum op)(*op >> 56)) {
 	case OP_NEED:
 		return is_done((const struct rthread *)op[2], op[3]);
@@ -279,9 +271,7 @@ static bool may_run(struct order *o, struct rthread *t)
 		return false;
 	}
 	default:
-		if ((turn & 3) == ORDER_SIDE)
-			return turn >> 2 == o->sides_done;
-		return (turn & 3) == ORDER_FREE || oldest(o, number);
+		return (turn & 3) != ORDER_SIDE || turn >> 2 == o->sides_done;
 	}
 }
 

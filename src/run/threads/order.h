@@ -49,8 +49,8 @@ enum {
 	ORDER_QUANTUM_NS = 3000000,
 };
 
-/* after all earlier ones of this kind in the stream */
-enum order_turn { ORDER_FREE, ORDER_SIDE, ORDER_OLDEST /* after everything earlier in the stream */ };
+/* ORDER_SIDE: after all earlier ones of this kind in the stream */
+enum order_turn { ORDER_FREE, ORDER_SIDE };
 
 struct order_queue {			/* of a thread */
 	uint64_t *word;			/* operations, each: number in the stream, turn, then the operation */

@@ -117,6 +117,13 @@ enum window_verdict window_block(struct window *w, unsigned block_flags, unsigne
 	return WINDOW_RUN;
 }
 
+uint64_t window_gap(const struct window *w)
+{
+	if (w->open || (!w->start.name && w->warmed >= w->start_count))
+		return 0;
+	return w->start.name ? UINT64_MAX : w->start_count - w->warmed;
+}
+
 unsigned window_left(const struct window *w, unsigned insns)
 {
 	uint64_t left = w->stop_count - w->timed;

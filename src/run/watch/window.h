@@ -38,6 +38,8 @@ void window_map(struct window *w, uint32_t process, const struct st_map *m, cons
 unsigned window_flags(const struct window *w, uint32_t process, const struct iblock *b);
 /* Decides what to do with a block of `insns` instructions.  WINDOW_LAST: run window_left() of them, then stop. */
 enum window_verdict window_block(struct window *w, unsigned block_flags, unsigned insns);
+/* How many more instructions are warmed at least, if no block comes that enters a function. */
+uint64_t window_gap(const struct window *w);
 unsigned window_left(const struct window *w, unsigned insns);
 /* Writes a sentence if a function was never found or never entered, else "". */
 void window_note(const struct window *w, char *text, size_t bytes);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Functional warming of the memory side (memsys_warm.h).
+ *
+ * An access that hits L1 and the first-level TLB leaves the state that the general paths leave: it touches the
+ * replacement states, those of the TLB only if the page is not the youngest of its set already.  All other accesses
+ * take the general paths.
+ */
+#include "core/memory/memsys_state.h"
+#include "core/memory/memsys_warm.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Proves that the page is in this TLB, and touches it there.  *youngest: the page of the TLB's last lookup, whose touch
+ * would change nothing.  Returns false, and changes nothing, if the general path must look. */
+ALWAYS_INLINE bool in_tlb(struct memsys *m, struct tlb *t, uint64_t page, uint64_t *youngest, bool data)
+{
+	if (__builtin_expect(page == *youngest, 1))
+		return true;
+	const uint32_t at = t->guess[page % TLB_GUESSES];
+	if (t->page[at] != page || (data && has_code(m, page)))
+		return false;
+	repl_touch_plru(&t->repl, &t->word[page & t->mask], at & ((1u << t->log2) - 1));
+	*youngest = page;
+	return true;
+}
+
+ALWAYS_INLINE void fetch(struct memsys *m, uint64_t addr)
+{
+	const uint64_t vline = addr >> LINE_LOG2;
+	uint32_t slot;
+	if (__builtin_expect(l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & LINE_PREFETCHED) &&
+			    in_tlb(m, &m->itlb, addr >> m->page_shift, &m->last_code_page, false),
+		    1))
+		l1_touch(&m->l1i, vline, slot);
+	else
+		memsys_warm_fetch(m, addr);
+}
+
+ALWAYS_INLINE bool hits(struct memsys *m, struct tlb *t, uint64_t addr, uint32_t size, uint64_t *youngest,
+	uint8_t bad_states, uint32_t *slot)
+{
+	const uint64_t vline = addr >> LINE_LOG2;
+	if ((addr & (LINE_BYTES - 1)) + size - 1 >= m->quick_bytes || !l1_guess(&m->l1d, vline, slot) ||
+		m->l1d.state[*slot] & bad_states || !in_tlb(m, t, addr >> m->page_shift, youngest, true))
+		return false;
+	repl_touch_plru(&m->l1d.repl, &m->l1d.word[vline & m->l1d.mask], *slot & m->l1d.ways_mask);
+	return true;
+}
+
+ALWAYS_INLINE void load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size)
+{
+	uint32_t slot;
+	if (__builtin_expect(!hits(m, &m->dtlb, addr, size, &m->last_page, LINE_PREFETCHED, &slot), 0))
+		memsys_warm_data(m, ip, addr, size, false);
+}
+
+ALWAYS_INLINE void store(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size)
+{
+	struct tlb *t = m->has_dtlb_store ? &m->dtlb_store : &m->dtlb;
+	uint64_t *youngest = m->has_dtlb_store ? &m->last_store_page : &m->last_page;
+	uint32_t slot;
+	if (__builtin_expect(m->store_fast &&
+			    hits(m, t, addr, size, youngest, LINE_PREFETCHED | LINE_SHARED, &slot),
+		    1))
+		m->l1d.state[slot] |= LINE_DIRTY;
+	else
+		memsys_warm_data(m, ip, addr, size, true);
+}
+
+void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const struct insn *insn, const uint64_t *slots)
+{
+	for (const struct warm_op *end = op + ops; op < end; op++) {
+		const uint64_t ip = insn[op->insn].addr;
+		if (op->kind == WARM_FETCH) {
+			fetch(m, ip);
+			continue;
+		}
+		const uint64_t addr = slots[op->slot];
+		if (__builtin_expect(addr == ST_NOT_DONE, 0))
+			continue;
+		if (op->kind == WARM_LOAD)
+			load(m, ip, addr, op->size);
+		else if (op->kind == WARM_STORE)
+			store(m, ip, addr, op->size);
+		else if (op->size != FLUSH_DEMOTE || m->config.l3_demote)
+			memsys_warm_flush(m, addr, op->size);
+	}
+}

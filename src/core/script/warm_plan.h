@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What functional warming needs of a block, as two lists: its accesses (core/memory/memsys_warm.h) and its branches.
+ *
+ * warm_plan_make makes them once for a block, and iblock.core_warm keeps them.  They depend on the block and on the
+ * length of a line of code, which all cores of a run share.
+ */
+#ifndef CORE_WARM_PLAN_H
+#define CORE_WARM_PLAN_H
+#include "core/memory/memsys_warm.h"
+#include "isa/isa.h"
+
+struct warm_exit {		/* an execution that leaves the block through this exit */
+	uint16_t insns;		/* instructions that it executes; 0: the lists do not fit it */
+	uint16_t completed;	/* instructions that it completes: one that repeats itself is not complete yet */
+	uint16_t ops, branches;	/* how many of the lists it has */
+};
+
+struct warm_plan {
+	uint16_t exits;
+	struct warm_exit *exit;
+	struct warm_op *op;
+	uint16_t *branch;	/* indices of the predicted branches */
+};
+
+/* line_log2: of the length of a line of code.  Returns NULL if there is no memory for it. */
+const struct warm_plan *warm_plan_make(struct iblock *b, unsigned line_log2);
+/* The part of the lists that this execution has; NULL: the lists do not fit it. */
+static inline const struct warm_exit *warm_plan_exit(const struct warm_plan *p, unsigned exit, unsigned insns)
+{
+	return p && exit < p->exits && p->exit[exit].insns == insns && insns ? &p->exit[exit] : NULL;
+}
+#endif

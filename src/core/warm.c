@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Functional warming of a core: predictors, caches and TLBs see an execution, and nothing else happens.
+ *
+ * The predictors see the branches, the memory sees the accesses, each in program order (script/warm_plan.h has both
+ * lists).  A block that was cut, or left before an instruction that is tried again, does not fit its lists, and is
+ * looked at instruction by instruction.
+ */
+#include "core/pipeline.h"
+#include "core/frontend/frontend.h"
+#include "core/script/script.h"
+#include "core/script/warm_plan.h"
+#include "core/smt.h"
+
+/* The predictors learn branch i of a block of which the first `insns` instructions are executed. */
+static inline void warm_branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
+{
+	const struct insn *in = &b->insn[i];
+	const uint64_t next = i + 1 < insns ? in[1].addr : next_ip;
+	uint32_t flags = in->flags;
+	struct bpred_outcome o;
+	if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
+		flags |= script_hint(b, i);
+	bpred_branch(c->bp, in->addr, flags, in->addr + in->len, script_taken(in, next), script_target(in, next), &o);
+}
+
+static inline void warm_branches(struct core *c, const struct iblock *b, const struct warm_plan *plan,
+	const struct warm_exit *x, uint64_t next_ip)
+{
+	for (unsigned k = 0; k < x->branches; k++)
+		warm_branch(c, b, plan->branch[k], x->insns, next_ip);
+}
+
+static inline const struct warm_plan *plan_of(const struct core *c, struct iblock *b)
+{
+	return LIKELY(b->core_warm != NULL) ? b->core_warm : warm_plan_make(b, c->fe.line_log2);
+}
+
+void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
+{
+	const struct warm_plan *plan = plan_of(c, b);
+	const struct warm_exit *x = warm_plan_exit(plan, exit, insns);
+	if (LIKELY(x != NULL)) {
+		script_uppers(c, b, x->insns);
+		warm_branches(c, b, plan, x, next_ip);
+		return;
+	}
+	core_executed(b, exit, &insns);
+	script_uppers(c, b, insns);
+	for (unsigned i = 0; i < insns && i < SCRIPT_BRANCHES; i++)
+		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+			warm_branch(c, b, i, insns, next_ip);
+}
+
+static void warm_flush(struct core *c, const struct iblock *b, const struct insn *in, unsigned slot, uint64_t addr)
+{
+	for (const struct uop *u = b->uop + in->first_uop, *end = u + in->uops; u < end; u++)
+		if (u->kind == UOP_FLUSH && u->slot == slot && (u->flush != FLUSH_DEMOTE || c->config.l3_demote))
+			memsys_warm_flush(c->mem, addr, u->flush);
+}
+
+static void warm_by_insn(struct core *c, const struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
+{
+	const unsigned nslots = core_executed(b, exit, &insns);
+	uint64_t line = FE_NOWHERE;
+	for (unsigned i = 0; i < insns; i++) {
+		const struct insn *in = &b->insn[i];
+		if (in->addr >> c->fe.line_log2 != line) {
+			line = in->addr >> c->fe.line_log2;
+			memsys_warm_fetch(c->mem, in->addr);
+		}
+		for (unsigned s = in->first_slot, n = s + in->slots; s < n && s < nslots; s++) {
+			const unsigned kind = b->slot[s].kind;
+			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
+				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
+			else if (kind == ST_SLOT_FLUSH)
+				warm_flush(c, b, in, s, slots[s]);
+		}
+	}
+}
+
+/* What is in flight in the core ends: the execution that comes is not timed. */
+static inline void leave_timing(struct core *c)
+{
+	if (UNLIKELY(c->st != NULL))
+		smt_enter(c);
+	if (UNLIKELY(c->rep.active))
+		rep_end(c, false);
+	frontend_elsewhere(c);
+}
+
+void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
+{
+	const struct warm_plan *plan = b->core_warm;	/* if core_predict made one */
+	const struct warm_exit *x = warm_plan_exit(plan, exit, insns);
+	leave_timing(c);
+	if (LIKELY(x != NULL))
+		memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	else
+		warm_by_insn(c, b, exit, insns, slots);
+}
+
+void core_warm_block(
+	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
+{
+	core_predict(c, b, exit, insns, next_ip);
+	core_warm_memory(c, b, exit, insns, slots);
+}
+
+unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip)
+{
+	const struct warm_plan *plan = plan_of(c, b);
+	const struct warm_exit *x = plan && LIKELY(exit < plan->exits) ? &plan->exit[exit] : NULL;
+	if (UNLIKELY(!x || !x->insns)) {
+		core_warm_block(c, b, exit, b->exit[exit].insns, slots, next_ip);
+		return b->exit[exit].insns - (b->exit[exit].jump == ST_JUMP_REPEAT);
+	}
+	leave_timing(c);
+	script_uppers(c, b, x->insns);
+	warm_branches(c, b, plan, x, next_ip);
+	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	return x->completed;
+}

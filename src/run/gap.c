@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The gaps of a run (gap.h).
+ *
+ * A block needs run.c if it has flags (its address or its instructions matter to somebody), and all blocks do if
+ * somebody follows the thread's registers or calls, or if threads wait for each other.
+ */
+#include "run/gap.h"
+#include "run/ahead.h"
+#include "core/wrongpath/walker.h"
+
+enum { FETCH_AHEAD = 128 };	/* words, as in run.c */
+
+/* Can the thread's blocks be taken here? */
+static bool is_plain(const struct runner *r, const struct rthread *t)
+{
+	return t && t->pending.block && !t->pending.block_flags && !t->process->ordered && !t->heap &&
+		!t->pub.registers && !r->stopped;
+}
+
+size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t count)
+{
+	struct rthread *t = p->current;
+	if (!is_plain(r, t))
+		return 0;
+	runner_run_ahead(r, t);
+	if (r->window.open || r->stopped)
+		return 0;
+	engine_settle(&r->engine, p);
+	const uint64_t most = window_gap(&r->window);
+	uint64_t done = 0;
+	struct pending *now = &t->pending;
+	if (now->insns != now->block->exit[now->exit].insns)
+		return 0;	/* it was cut */
+	struct iblock *block = now->block;
+	unsigned exit = now->exit;
+	const uint64_t *slots = now->slots;
+	size_t at = 0;
+	while (at < count && ST_HEADER_KIND(w[at]) == ST_BLOCK && done < most) {
+		__builtin_prefetch(w + at + FETCH_AHEAD);
+		const uint32_t id = ST_HEADER_LOW(w[at]);
+		const unsigned next_exit = ST_HEADER_EXIT(w[at]);
+		struct iblock *next = id < p->blocks ? p->block[id] : NULL;
+		if (!next || next_exit >= next->exits || next->exit[next_exit].slots > count - at - 1 ||
+			p->block_flags[id])
+			break;
+		if (t->walker)
+			walker_track(t->walker, block, slots, block->exit[exit].slots);
+		done += core_warm_whole(t->on, block, exit, slots, next->addr);
+		block = next;
+		exit = next_exit;
+		slots = w + at + 1;
+		at += 1 + next->exit[exit].slots;
+	}
+	*now = (struct pending){ .block = block, .exit = (uint16_t)exit, .insns = block->exit[exit].insns,
+		.slot_count = block->exit[exit].slots, .slots = slots };
+	r->window.warmed += done;
+	r->result->warmed += done;
+	return at;
+}

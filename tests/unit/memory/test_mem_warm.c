@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Warming by lists: leaves exactly the state that warming access by access leaves, on the memory systems of all kinds
+ * of presets.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "core/memory/memsys.h"
+#include "core/memory/memsys_warm.h"
+#include <stdlib.h>
+#include <string.h>
+#include "data_dir.h"
+
+enum { CODE = 0x400000, DATA = 0x40000000, OPS = 8, BLOCKS = 50000 };
+
+static uint64_t next_random(uint64_t *s)
+{
+	*s ^= *s << 13;
+	*s ^= *s >> 7;
+	return *s ^= *s << 17;
+}
+
+/* Makes a block: a fetch, then accesses to a few lines that are used often, to an array in order (by one instruction),
+ * near code, and anywhere. */
+static void block(uint64_t *s, unsigned n, struct warm_op op[OPS], struct insn insn[2], uint64_t slots[OPS])
+{
+	const uint64_t r = next_random(s);
+	insn[1].addr = CODE;
+	insn->addr = CODE + (r % 16 ? r >> 8 & 0x3fff : r >> 8 & 0xfffff);
+	for (unsigned i = 0; i < OPS; i++) {
+		const uint64_t v = next_random(s);
+		const uint32_t size = 1u << (v >> 3 & 3);
+		op[i] = (struct warm_op){ .slot = (uint16_t)i, .size = (uint16_t)size,
+			.kind = i == 0 ? WARM_FETCH : v % 8 < 5 ? WARM_LOAD : WARM_STORE };
+		switch (v >> 8 & 7) {
+		case 0:
+			slots[i] = DATA + (v >> 16) % (8u << 20);
+			break;
+		case 1:
+		case 2:
+			op[i].insn = i > 0;
+			slots[i] = DATA + (16u << 20) + n * 64 % (1u << 20);
+			break;
+		case 3:
+			slots[i] = v >> 16 & 63 ? insn->addr + (v >> 16) % 256 : ST_NOT_DONE;
+			break;
+		default:
+			slots[i] = DATA + (v >> 16) % 16 * 4096 + (v >> 24) % 512;
+		}
+		if ((v >> 12 & 255) == 1 && i) {
+			op[i].kind = WARM_FLUSH;
+			op[i].size = FLUSH_OUT;
+			slots[i] &= ~UINT64_C(63);
+		}
+	}
+}
+
+static void one_by_one(struct memsys *m, const struct warm_op op[OPS], const struct insn *insn, const uint64_t *slots)
+{
+	for (unsigned i = 0; i < OPS; i++) {
+		if (op[i].kind == WARM_FETCH)
+			memsys_warm_fetch(m, insn->addr);
+		else if (slots[i] != ST_NOT_DONE && op[i].kind == WARM_FLUSH)
+			memsys_warm_flush(m, slots[i], op[i].size);
+		else if (slots[i] != ST_NOT_DONE)
+			memsys_warm_data(m, insn[op[i].insn].addr, slots[i], op[i].size, op[i].kind == WARM_STORE);
+	}
+}
+
+/* Makes an access in both memory systems, with the same result.  Returns whether it was a load that missed L1D. */
+static bool timed(struct memsys *const m[2], const struct warm_op *op, const struct insn *insn, uint64_t addr,
+	uint64_t cycle)
+{
+	struct mem_result r[2], commit[2] = { { 0, 0 }, { 0, 0 } };
+	if (op->kind == WARM_FLUSH || (op->kind != WARM_FETCH && addr == ST_NOT_DONE))
+		return false;
+	for (unsigned k = 0; k < 2; k++)
+		if (op->kind == WARM_FETCH) {
+			memsys_fetch(m[k], insn->addr, cycle, &r[k]);
+		} else if (op->kind == WARM_LOAD) {
+			memsys_load(m[k], insn[op->insn].addr, addr, op->size, cycle, false, &r[k]);
+		} else {
+			memsys_store_translate(m[k], addr, op->size, cycle, &r[k]);
+			memsys_store_commit(m[k], insn[op->insn].addr, addr, op->size, r[k].ready, false, &commit[k]);
+		}
+	assert_int_equal(r[0].ready, r[1].ready);
+	assert_int_equal(r[0].did, r[1].did);
+	assert_int_equal(commit[0].ready, commit[1].ready);
+	assert_int_equal(commit[0].did, commit[1].did);
+	return op->kind == WARM_LOAD && r[0].did & SPMU_DID(L1D_MISS);
+}
+
+/* Two memory systems, one warmed by lists, are timed in the same way now and then. */
+static void compare(const char *preset)
+{
+	struct err err = { 0 };
+	struct core_config config;
+	struct memsys_shared *shared[2];
+	struct memsys *m[2];
+	struct emitter *e = calloc(1, sizeof *e);	/* no signal is wanted */
+	uint64_t s = 42, slots[OPS];
+	struct warm_op op[OPS];
+	struct insn insn[2] = { { 0 } };
+	assert_non_null(e);
+	if (core_config_load(&config, data_dir(), preset, &err))
+		fail_msg("%s", err.text);
+	for (unsigned k = 0; k < 2; k++)
+		if (memsys_shared_create(&shared[k], &config, &err) ||
+			memsys_create(&m[k], shared[k], &config, e, &err))
+			fail_msg("%s", err.text);
+	uint64_t misses = 0, timed_blocks = 0;
+	for (unsigned n = 0; n < BLOCKS; n++) {
+		block(&s, n, op, insn, slots);
+		if (next_random(&s) % 8) {
+			one_by_one(m[0], op, insn, slots);
+			memsys_warm(m[1], op, OPS, insn, slots);
+			continue;
+		}
+		timed_blocks++;
+		for (unsigned i = 0; i < OPS; i++)
+			misses += timed(m, &op[i], insn, slots[i], 1000 * (uint64_t)(n * OPS + i + 1));
+	}
+	assert_true(misses > timed_blocks / 2 && misses < timed_blocks * OPS / 2);
+	for (unsigned k = 0; k < 2; k++) {
+		memsys_destroy(m[k]);
+		memsys_shared_destroy(shared[k]);
+	}
+	free(e);
+}
+
+static void test_lists_warm_like_single_accesses(void **state)
+{
+	static const char *const presets[] = { "golden-cove", "skylake", "zen5", "core2", "willamette", "pentium" };
+	(void)state;
+	for (unsigned i = 0; i < sizeof presets / sizeof *presets; i++)
+		compare(presets[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists_warm_like_single_accesses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

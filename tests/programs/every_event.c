@@ -318,6 +318,17 @@ static void large_pages(void)
 	walk(p, LARGE, PAGES);
 }
 
+/* Stores first to pages in different GB of the address space: with pages of 1 GB, walks for stores. */
+static void giant_pages(void)
+{
+	for (uint64_t gb = 0; sizeof(void *) > 4 && gb < 8; gb++) {
+		void *at = (void *)(uintptr_t)((UINT64_C(16) << 40) + (gb << 30));
+		uint8_t *p = mmap(at, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (p != MAP_FAILED)
+			*p = 1;
+	}
+}
+
 /* Random reads of 1 MB and of 8 MB: hits in each level of cache, and misses. */
 static void caches(void)
 {
@@ -424,7 +435,8 @@ static const struct { const char *name; void (*run)(void); } stanzas[] = {
 	{ "serialise", serialise }, { "prefetches", prefetches }, { "cache_control", cache_control },
 	{ "flags", flags }, { "decode", decode }, { "strings", strings }, { "segments", segments },
 	{ "self_modifying", self_modifying },
-	{ "big_code", big_code }, { "small_pages", small_pages }, { "large_pages", large_pages }, { "caches", caches },
+	{ "big_code", big_code }, { "small_pages", small_pages }, { "large_pages", large_pages },
+	{ "giant_pages", giant_pages }, { "caches", caches },
 	{ "queues", queues }, { "threads", threads },
 };
 

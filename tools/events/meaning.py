@@ -53,7 +53,6 @@ NO_EXECUTION = '4*cycles(uop(EXEC)@dispatch == 0)'
 XCLK = '%XCLK%'			# the generation's bus or crystal clock, machines.py
 DIRECT = 'direct branches are put right at decode: none is found mispredicted when it executes'
 STATES = 'the states of lines are not recorded with accesses'
-PAGES_1G = 'the modelled system gives programs pages of 4 KB and 2 MB, none of 1 GB'
 RING0 = 'the stream holds user mode only'
 ORIGIN = 'fill buffers do not remember who asked'
 ASSISTS = 'of what makes microcode assist by value, the tracer sees floating-point operands alone'
@@ -643,6 +642,8 @@ for kind, signal, text in (('DTLB_LOAD', 'DTLB_LOAD', 'loads'), ('DTLB_STORE', '
         'ITLB', 'instruction fetches')):
     event(f'{kind}_MISSES.WALK_COMPLETED_4K', f'sig({signal}_WALKED_4K)',
             f'Page walks completed for {text}, of pages of 4 KB.')
+    event(f'{kind}_MISSES.WALK_COMPLETED_1G', f'sig({signal}_WALKED_1G)',
+          f'Page walks completed for {text}, of pages of 1 GB.')
     event(f'{kind}_MISSES.WALK_COMPLETED_2M_4M {kind}_MISSES.LARGE_WALK_COMPLETED '
             f'{kind}_MISSES.LARGE_PAGE_WALK_COMPLETED',
           f'sig({signal}_WALKED_LARGE)', f'Page walks completed for {text}, of pages of 2 or 4 MB.')
@@ -806,7 +807,6 @@ refuse('ITLB.ITLB_FLUSH ITLB_FLUSH TLB_FLUSH.*', 'TLB flushes.',
 refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is ring 0 work, which the stream does not hold')
 refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.', 'it is ring 0 work, which the stream does not hold')
 refuse('CORE_POWER.*', 'Cycles by turbo licence.', 'power and frequency are not modelled')
-refuse('*.WALK_COMPLETED_1G', 'Page walks by page size.', PAGES_1G)
 refuse('MOVE_ELIMINATION.INT_ELIMINATED MOVE_ELIMINATION.INT_NOT_ELIMINATED',
         'Copies of general-purpose registers by what rename did with them.',
        'the manual and libpfm4 have the codes of the two the other way round', 'ivb')

@@ -151,7 +151,11 @@ void graph_lines_asked(struct graph *g)
 	g->fills = 0;
 }
 
-static uint64_t page_number(const struct graph *g, uint64_t addr) { return addr >> (g->c.memory_page == 1 ? 21 : 12); }
+static uint64_t page_number(const struct graph *g, uint64_t addr)
+{
+	static const uint8_t shift[] = { 12, 21, 30 };	/* memory.page */
+	return addr >> shift[g->c.memory_page];
+}
 
 /* If another access's walk of this page was under way when the access came, its time begins when that walk is
  * over. */

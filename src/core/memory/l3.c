@@ -51,7 +51,8 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	s->line_log2 = LINE_LOG2 - c->cache_line;
 	s->l3_latency = (uint32_t)lround(c->l3_latency + c->l3_latency_ns * ghz);
 	s->snoop = (uint32_t)lround(c->l3_snoop_ns * ghz);
-	uint32_t unit = c->memory_page == 1 ? 512 : 1;
+	const uint32_t unit = c->memory_page == PAGES_1G ? 1u << (GIANT_SHIFT - 12)
+		: c->memory_page == PAGES_2M ? HUGE_PAGES : 1;
 	/* 2^32 lines: the lower half of their frames is for data, the upper half for page tables */
 	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
 	int rc = l3_make(s, c, err);

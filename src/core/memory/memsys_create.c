@@ -21,12 +21,16 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = l1_init(&m->l1i, "l1i", c->l1i_size, c->l1i_ways, c->l1i_replacement, line_log2, err);
 	if (!rc)
 		rc = cache_init(&m->l2, "l2", c->l2_size, c->l2_ways, c->l2_replacement, line_log2, c->l2_sectors, err);
-	bool large = c->memory_page == 1;
-	if (!rc && large)
+	const bool giant = c->memory_page == PAGES_1G, large = c->memory_page == PAGES_2M;
+	if (!rc && giant && c->walk_levels == 1)
+		rc = err_set(err, ERR_INPUT, "memory.page=1G: page tables of two levels have no such pages");
+	if (!rc && giant)
+		rc = tlb_init(&m->dtlb, "dtlb.giant", c->dtlb_giant_entries, c->dtlb_giant_ways, err);
+	else if (!rc && large)
 		rc = tlb_init(&m->dtlb, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
 	else if (!rc)
 		rc = tlb_init(&m->dtlb, "dtlb", c->dtlb_entries, c->dtlb_ways, err);
-	if (!rc && large)
+	if (!rc && (large || giant))	/* GUESS: no TLB of 1 GB code pages is published */
 		rc = tlb_init(&m->itlb, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
 	else if (!rc)
 		rc = tlb_init(&m->itlb, "itlb", c->itlb_entries, c->itlb_ways, err);
@@ -34,13 +38,17 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = tlb_init(&m->dtlb_huge, "dtlb.large", c->dtlb_large_entries, c->dtlb_large_ways, err);
 	if (!rc)
 		rc = tlb_init(&m->itlb_huge, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
-	m->stlb_huge = c->stlb_large;
+	m->stlb_huge = giant ? c->stlb_giant_entries > 0 : c->stlb_large;
 	m->has_dtlb_store = c->dtlb_store_entries > 0;
-	m->zeroed = c->memory_zeroed && !large;
+	m->zeroed = c->memory_zeroed && !large && !giant;
 	if (!rc && m->has_dtlb_store)
 		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
 	m->has_stlb = c->stlb_entries > 0;
-	if (!rc && m->has_stlb)
+	if (giant)
+		m->has_stlb &= m->stlb_huge;
+	if (!rc && m->has_stlb && giant)
+		rc = tlb_init(&m->stlb, "stlb.giant", c->stlb_giant_entries, c->stlb_giant_ways, err);
+	else if (!rc && m->has_stlb)
 		rc = tlb_init(&m->stlb, "stlb", c->stlb_entries, c->stlb_ways, err);
 	if (!rc)
 		rc = ip_stride_init(&m->ip_stride, c->prefetch_l1d_ip_entries, c->prefetch_l1d_ip_max_stride,
@@ -55,7 +63,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->ip_stride.pages = c->prefetch_l1d_ip_pages;
 	m->l1d_plru = c->l1d_replacement == REPL_PLRU;
 	m->quick_bytes = m->l1d_plru ? LINE_BYTES : 0;
-	m->page_shift = large ? 21 : 12;
+	m->page_shift = giant ? GIANT_SHIFT : large ? HUGE_SHIFT : 12;
 	m->smc_bytes = c->clear_smc_bytes > LINE_BYTES ? c->clear_smc_bytes : LINE_BYTES;
 	m->line_log2 = line_log2;
 	m->line_tag = line_log2 == LINE_LOG2 ? 0 : UINT64_C(1) << 62;

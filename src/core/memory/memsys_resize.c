@@ -40,8 +40,8 @@ static void move_over(struct memsys *n, struct memsys *m)
 		   dtlb_large = SAME(a, b, dtlb_large_entries) && SAME(a, b, dtlb_large_ways);
 	const bool itlb = SAME(a, b, itlb_entries) && SAME(a, b, itlb_ways),
 		   itlb_large = SAME(a, b, itlb_large_entries) && SAME(a, b, itlb_large_ways);
-	const bool large = a->memory_page == 1;
-	if (large ? dtlb_large : dtlb)
+	const bool giant = a->memory_page == PAGES_1G, large = a->memory_page != PAGES_4K;
+	if (giant || (large ? dtlb_large : dtlb))	/* no feature changes the TLBs of 1 GB pages */
 		EXCHANGE(n->dtlb, m->dtlb);
 	if (large ? itlb_large : itlb)
 		EXCHANGE(n->itlb, m->itlb);
@@ -51,7 +51,7 @@ static void move_over(struct memsys *n, struct memsys *m)
 		EXCHANGE(n->itlb_huge, m->itlb_huge);
 	if (SAME(a, b, dtlb_store_entries) && SAME(a, b, dtlb_store_ways))
 		EXCHANGE(n->dtlb_store, m->dtlb_store);
-	if (SAME(a, b, stlb_entries) && SAME(a, b, stlb_ways))
+	if (giant ? n->has_stlb && m->has_stlb : SAME(a, b, stlb_entries) && SAME(a, b, stlb_ways))
 		EXCHANGE(n->stlb, m->stlb);
 	EXCHANGE(n->ip_stride, m->ip_stride);
 	n->next_line = m->next_line;

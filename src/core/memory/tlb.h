@@ -6,13 +6,14 @@
  * looks random; `softpmu calibrate` measures that share with a pointer chase through as much memory as L2 holds.
  * Page tables have frames of their own, given the same way, so the accesses of a walk go to real lines and compete
  * for the caches.
- * Pages have 4 KB (or all have 2 MB: memory.page).  Where the program asked for huge pages (frames_mark), an aligned
- * 2 MB piece is one page, unless one of its 4 KB pages was touched before: the kernel decides at the first fault.
+ * Pages have 4 KB (or all have 2 MB or 1 GB: memory.page).  Where the program asked for huge pages (frames_mark), an
+ * aligned 2 MB piece is one page, unless one of its 4 KB pages was touched before: the kernel decides at the first
+ * fault.
  * With the two levels of 32-bit paging such a page stands for half of a 4 MB page.
  * Tables have four levels, or the two of 32-bit paging; then the upper level also covers 64-bit addresses.
- * Left out: 1 GB pages, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page prefetch;
- * khugepaged, which merges small pages every ten seconds; and that memory touched in an earlier mapping is free
- * again.
+ * Left out: 1 GB pages beside smaller ones, five-level paging, accessed and dirty bits, PCIDs, invalidation, next-page
+ * prefetch; khugepaged, which merges small pages every ten seconds; and that memory touched in an earlier mapping is
+ * free again.
  */
 #ifndef CORE_TLB_H
 #define CORE_TLB_H
@@ -84,7 +85,8 @@ struct frames {
 	uint32_t next_huge;
 	bool small_only;	/* memory.huge = 0: frames_mark marks nothing */
 };
-enum { HUGE_SHIFT = 21, HUGE_PAGES = 512 };
+enum { HUGE_SHIFT = 21, HUGE_PAGES = 512, GIANT_SHIFT = 30 };
+enum { PAGES_4K, PAGES_2M, PAGES_1G };	/* memory.page */
 #define NO_FRAME UINT32_MAX
 /* a huge page in a TLB that also holds small ones */
 #define HUGE_KEY(addr) (UINT64_C(1) << 61 | (addr) >> HUGE_SHIFT)

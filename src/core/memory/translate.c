@@ -110,11 +110,14 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 		w->latest = end;
 	enum spmu_signal signal = kind == TRANSLATE_CODE ? SPMU_SIG_ITLB_WALK :
 	                          kind == TRANSLATE_STORE ? SPMU_SIG_DTLB_STORE_WALK : SPMU_SIG_DTLB_LOAD_WALK;
-	static const uint8_t walked[][2] = { [TRANSLATE_CODE] = { SPMU_SIG_ITLB_WALKED_4K, SPMU_SIG_ITLB_WALKED_LARGE },
-		[TRANSLATE_LOAD] = { SPMU_SIG_DTLB_LOAD_WALKED_4K, SPMU_SIG_DTLB_LOAD_WALKED_LARGE },
-		[TRANSLATE_STORE] = { SPMU_SIG_DTLB_STORE_WALKED_4K, SPMU_SIG_DTLB_STORE_WALKED_LARGE } };
+	static const uint8_t walked[][3] = {
+		[TRANSLATE_CODE] = { SPMU_SIG_ITLB_WALKED_4K, SPMU_SIG_ITLB_WALKED_LARGE, SPMU_SIG_ITLB_WALKED_1G },
+		[TRANSLATE_LOAD] = { SPMU_SIG_DTLB_LOAD_WALKED_4K, SPMU_SIG_DTLB_LOAD_WALKED_LARGE,
+			SPMU_SIG_DTLB_LOAD_WALKED_1G },
+		[TRANSLATE_STORE] = { SPMU_SIG_DTLB_STORE_WALKED_4K, SPMU_SIG_DTLB_STORE_WALKED_LARGE,
+			SPMU_SIG_DTLB_STORE_WALKED_1G } };
 	emit_signal(m->emitter, signal, start, end, 1);
-	emit_signal(m->emitter, walked[kind][leaf == 2], end, end, 1);
+	emit_signal(m->emitter, walked[kind][leaf - 1], end, end, 1);
 	m->emitter->spent_walk += end - *cycle;
 	*cycle = end;
 }
@@ -164,7 +167,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	}
 	const uint64_t asked = *cycle;
 	const bool large = huge != NO_FRAME || m->page_shift != 12;
-	*did |= SPMU_DID(DTLB_MISS) | (large ? SPMU_DID(LARGE_PAGE) : 0);
+	const bool giant = m->page_shift == GIANT_SHIFT;
+	*did |= SPMU_DID(DTLB_MISS) | (large && !giant ? SPMU_DID(LARGE_PAGE) : 0);
 	if (kind == TRANSLATE_CODE)
 		SIGNAL_AT(m, ITLB_MISS, *cycle, *cycle, 1);
 	const bool has_stlb = m->has_stlb && ((huge == NO_FRAME && m->page_shift == 12) || m->stlb_huge);
@@ -175,7 +179,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		*did |= SPMU_DID(STLB_HIT);
 		if (kind == TRANSLATE_CODE) {
 			SIGNAL_AT(m, ITLB_STLB_HIT, *cycle, *cycle, 1);
-			if (timed)
+			if (timed && !giant)
 				emit_signal(m->emitter,
 					large ? SPMU_SIG_ITLB_STLB_HIT_LARGE : SPMU_SIG_ITLB_STLB_HIT_4K, *cycle,
 					*cycle, 1);
@@ -193,7 +197,7 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
 		if (__builtin_expect(fresh, 0))
 			page_cleared(m, addr, frame);
-		walk(m, kind, addr, page, large ? 2 : 1, cycle, timed);
+		walk(m, kind, addr, page, giant ? 3 : large ? 2 : 1, cycle, timed);
 		if (has_stlb && !m->keeps_tlb)
 			tlb_fill(&m->stlb, page, frame);
 	}

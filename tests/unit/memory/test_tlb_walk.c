@@ -307,6 +307,26 @@ static void test_a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 	assert_true(r.did & DID(ITLB_MISS_F) && !(r.did & DID(FETCH_STLB_MISS)));
 }
 
+static void test_a_walk_for_a_page_of_1_gb_ends_a_level_earlier(void **state)
+{
+	struct machine_fixture *f = *state;
+	const uint64_t first = UINT64_C(1) << 40, gb = UINT64_C(1) << 30;
+	f->config.memory_page = 2;
+	f->config.dtlb_giant_entries = f->config.dtlb_giant_ways = 1;
+	f->config.stlb_giant_entries = f->config.stlb_giant_ways = 2;
+	mf_start(f);
+	mf_load(f, first, 1000);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_1G), 1);
+	mf_load(f, first + gb - 64, 2000);		/* the same page */
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_1G), 1);
+	mf_load(f, first + gb, 3000);
+	assert_true(mf_load(f, first + 64, 4000).did & SPMU_DID(STLB_HIT));	/* two pages: the second level */
+	mf_load(f, first + 2 * gb, 5000);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_1G), 3);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_LARGE), 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_DTLB_LOAD_WALKED_4K), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +349,7 @@ int main(void)
 		MF_TEST(test_marks_of_any_order_and_size_are_taken),
 		MF_TEST(test_a_page_that_a_store_touches_first_is_in_l2_if_the_kernel_clears_it),
 		MF_TEST(test_a_fetch_misses_the_itlb_then_hits_the_stlb),
+		MF_TEST(test_a_walk_for_a_page_of_1_gb_ends_a_level_earlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,8 @@ enum spmu_found {
 	SPMU_FOUND_ELSEWHERE,	/* not in L3, but in a core's cache */
 	SPMU_FOUND_ROW_OPEN,	/* the row was open */
 	SPMU_FOUND_ROW_EMPTY,	/* no row was open */
-	SPMU_FOUND_ROW_OTHER	/* another row was open */
+	SPMU_FOUND_ROW_OTHER,	/* another row was open */
+	SPMU_FOUND_ROW_CLOSED	/* a row had been open until its time without use was over */
 };
 
 /* 64 bytes.  Cycles: offsets from spmu_batch.base_cycle. */

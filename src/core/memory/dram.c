@@ -48,6 +48,8 @@ int dram_init(struct dram *d, const struct core_config *c, double frequency_ghz,
 		return err_set(err, ERR_INPUT, "dram.row = %u bytes is not a power of two of at least 64", row);
 	d->channel_mask = channels - 1;
 	d->bank_mask = banks - 1;
+	d->idle = (uint64_t)llround(c->dram_row_close_ns * frequency_ghz);
+	d->ecc = c->dram_ecc;
 	d->half_mask = c->dram_halves == 2 ? channels : 0;
 	d->channel_log2 = log2_of(channels);
 	d->bank_log2 = log2_of(banks);
@@ -89,14 +91,24 @@ static uint64_t refreshed(const struct dram *d, struct place p, uint64_t cycle)
 	return into < d->refresh ? cycle + d->refresh - into : cycle;
 }
 
+/* Has the bank's open row been closed because no read used it for too long? */
+static bool idle(const struct dram *d, struct place p, uint64_t cycle)
+{
+	return d->idle && d->row[p.channel][p.bank] && cycle > d->used[p.channel][p.bank] + d->idle;
+}
+
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle)
 {
 	struct place p = place_of(d, line);
 	uint32_t row = p.row;
 	uint64_t start = rate_book(&d->channel[p.channel], refreshed(d, p, cycle));
-	uint32_t open = d->row[p.channel][p.bank];
+	const bool closed = idle(d, p, start);
+	uint32_t open = closed ? 0 : d->row[p.channel][p.bank];
 	d->row[p.channel][p.bank] = row;
-	d->found = open == row ? SPMU_FOUND_ROW_OPEN : open ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
+	if (start > d->used[p.channel][p.bank])
+		d->used[p.channel][p.bank] = start;
+	d->found = open == row ? SPMU_FOUND_ROW_OPEN : open ? SPMU_FOUND_ROW_OTHER
+		: closed ? SPMU_FOUND_ROW_CLOSED : SPMU_FOUND_ROW_EMPTY;
 	const uint32_t draw = (line ^ ++d->reads * UINT32_C(0x85ebca6b)) * UINT32_C(0x9e3779b1) >> 24;
 	return start + d->latency + d->wait[draw] + (open == row ? 0 : open ? d->conflict : d->empty);
 }
@@ -104,7 +116,8 @@ uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle)
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle)
 {
 	struct place p = place_of(d, line);
-	uint32_t *written = &d->written[p.channel][p.bank], open = d->row[p.channel][p.bank];
+	uint32_t *written = &d->written[p.channel][p.bank];
+	const uint32_t open = idle(d, p, cycle) ? 0 : d->row[p.channel][p.bank];
 	d->found = p.row == open || p.row == *written ? SPMU_FOUND_ROW_OPEN :
 	           open || *written ? SPMU_FOUND_ROW_OTHER : SPMU_FOUND_ROW_EMPTY;
 	*written = p.row;

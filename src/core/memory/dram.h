@@ -13,6 +13,8 @@
  * refresh waits for its end.  Every other channel is half an interval late, and banks follow one another.  This was
  * measured on an EPYC 9005: a line flushed and read again and again takes up to 220 ns longer in one phase of each
  * 1950.7 ns; odd lines are 975 ns after even ones, and lines 4 KB apart have other phases.
+ * An open row is closed when no read has used it for dram.row_close_ns.  That shows, and counts, when the bank is read
+ * again.
  * The halves of a channel (dram.halves) only tell lines apart for the uncore PMU: they share their channel's bandwidth
  * and banks.
  * Left out: a refresh closes rows and delays writes; bank busy times (tRC, tFAW); read/write turnaround; scheduling
@@ -41,6 +43,8 @@ uint64_t rate_book(struct rate *r, uint64_t cycle);
 struct dram {
 	struct rate channel[DRAM_CHANNELS_MAX];
 	uint32_t row[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* open row + 1; 0: none */
+	uint64_t used[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* cycle of the last read */
+	uint64_t idle;					/* cycles after which an unused row is closed; 0: never */
 	uint32_t written[DRAM_CHANNELS_MAX][DRAM_BANKS_MAX];	/* row + 1 of the last write; 0: none */
 	enum spmu_found found;				/* state in which the last read or write found its bank */
 	uint32_t channel_mask, bank_mask;
@@ -50,6 +54,7 @@ struct dram {
 	/* cycles of a bank's refresh (0: none), and between two of them */
 	uint32_t refresh, interval;
 	uint32_t reads;
+	bool ecc;					/* a write of a part of a line reads it first */
 	uint16_t wait[256];				/* wait for others in cycles, for 1 read in 256 each */
 };
 int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz, struct err *err);

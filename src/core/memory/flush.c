@@ -27,6 +27,7 @@ static bool leave_own(struct memsys *m, uint32_t line, bool clean)
 	if (!clean) {
 		modified |= coherence_drop(m, line).modified;
 		coherence_forget(m, line);
+		filter_leave(m, line);
 		return modified;
 	}
 	if (l2 >= 0) {
@@ -74,12 +75,6 @@ static uint64_t demote(struct memsys *m, uint32_t line, uint64_t cycle, bool tim
 	return cycle + m->shared->l3_latency;
 }
 
-static bool holds(const struct memsys *m, uint32_t line)
-{
-	return cache_find(&m->l2, line) >= 0 || l1_find_physical(&m->l1d, line) >= 0 ||
-		l1_find_physical(&m->l1i, line) >= 0;
-}
-
 static uint64_t flush(struct memsys *m, uint64_t addr, uint32_t line, unsigned kind, uint64_t cycle, bool timed)
 {
 	if (kind == FLUSH_DEMOTE)
@@ -88,7 +83,7 @@ static uint64_t flush(struct memsys *m, uint64_t addr, uint32_t line, unsigned k
 	const bool clean = kind == FLUSH_CLEAN;
 	const struct snoop others = leave(m, line, clean, cycle, timed);
 	SLICE_AT(m, UNC_FLUSH, line, uncore_found(m->shared, uncore_l3_find(m->shared, line), others.held ||
-		holds(m, line)), cycle, 1);
+		coherence_holds(m, line)), cycle, 1);
 	OFFCORE_AT(m, SPMU_ATTR(REQUEST_FLUSH), others, -1, cycle);
 	uint64_t done = cycle + (m->shared->has_l3 ? m->shared->l3_latency : m->l2_latency);
 	if (others.modified)

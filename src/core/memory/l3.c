@@ -11,7 +11,10 @@
  * some time is gone with the probability that the field gives.  A hash of line and time draws it, so a run repeats
  * exactly.
  * Their lines do not take ways from the modelled program otherwise.
- * Left out: distances on the mesh, a second socket, and evictions by a snoop filter.
+ * The snoop filter of a victim L3 (l3.filter) has an entry for each line of the cores.  If it needs an entry's place,
+ * the line leaves the cores and goes to L3, as a line that L2 gives up (GUESS; counting L3 hits in a second sweep over
+ * more lines of one of its sets than it has ways settles it).  A line that left L1 unnoticed keeps its entry.
+ * Left out: distances on the mesh, a second socket.
  */
 #include "core/memory/memsys_state.h"
 #include <math.h>
@@ -56,6 +59,10 @@ int memsys_shared_create(struct memsys_shared **out, const struct core_config *c
 	/* 2^32 lines: the lower half of their frames is for data, the upper half for page tables */
 	uint32_t half = 1u << (32 - 12 + s->line_log2 - 1);
 	int rc = l3_make(s, c, err);
+	s->has_filter = s->has_l3 && s->victim && c->l3_filter;
+	if (!rc && s->has_filter)
+		rc = cache_init(&s->filter, "l3.filter", c->l3_filter, c->l3_filter_ways, REPL_LRU, s->line_log2, 0,
+			err);
 	if (!rc)
 		rc = dram_init(&s->dram, c, ghz, err);
 	bus_init(&s->bus, c);
@@ -78,6 +85,7 @@ void memsys_shared_destroy(struct memsys_shared *s)
 	if (!s)
 		return;
 	cache_release(&s->l3);
+	cache_release(&s->filter);
 	free(s->used);
 	free(s->valid);
 	frames_release(&s->frames);
@@ -118,13 +126,18 @@ static uint64_t memory_write_bytes(struct memsys *m, uint32_t line, uint64_t byt
 {
 	if (!timed)
 		return cycle;
+	const bool whole = bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2));
 	if (m->shared->bus.clock) {
-		const bool whole = bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2));
 		unsigned chunks = 0;
 		for (unsigned i = 0; i < 64; i += 8)
 			chunks += (bytes >> i & 0xff) != 0;
 		cycle = bus_write(m, cycle, !bytes ? SPMU_ATTR(BUS_WRITE_BACK) : SPMU_ATTR(BUS_WRITE) |
 			SPMU_ATTR(BUS_COMBINED) | (whole ? 0 : SPMU_ATTR(BUS_CHUNK)), !bytes || whole ? 1 : chunks);
+	}
+	if (bytes && !whole && m->shared->dram.ecc) {	/* nobody waits for it */
+		dram_read(&m->shared->dram, line, cycle);
+		CHANNEL_AT(m, DRAM_READ, line, m->shared->dram.found, cycle, cycle,
+			dram_half(&m->shared->dram, line) | SPMU_ATTR(UNDERFILL));
 	}
 	uint64_t taken = dram_write(&m->shared->dram, line, rate_book(&m->write_rate, cycle));
 	CHANNEL_AT(m, DRAM_WRITE, line, m->shared->dram.found, cycle, cycle, dram_half(&m->shared->dram, line));
@@ -192,7 +205,10 @@ static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 		SLICE_AT(m, UNC_EVICT, v->line, had.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
 			had.asked);
 	const bool modified = v->state & LINE_DIRTY || had.modified;
-	SLICE_AT(m, UNC_VICTIM, v->line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, 1);
+	if (timed && s->has_l3 && emit_wanted(m->emitter, SPMU_SIG_UNC_VICTIM))
+		emit_uncore(m->emitter, SPMU_SIG_UNC_VICTIM, cycle, cycle, 1, uncore_slice(s, v->line),
+			modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN,
+			v->state & LINE_SHARED ? SPMU_ATTR(SHARED) : SPMU_ATTR(EXCLUSIVE));
 	if (modified)
 		memory_write(m, v->line, cycle, timed);
 }
@@ -227,6 +243,50 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 	if (v.line == LINE_NONE)
 		return;
 	l3_evicted(m, &v, named, cycle, timed);
+}
+
+/* This core gets the line: the snoop filter has an entry for it from now on. */
+static void filter_track(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	const int32_t slot = cache_find(&s->filter, line);
+	struct cache_victim v;
+	if (slot >= 0) {
+		cache_touch(&s->filter, slot);
+		return;
+	}
+	cache_fill(&s->filter, line, 0, &v);
+	if (v.line == LINE_NONE)
+		return;
+	uint32_t asked = 0;
+	bool modified = false;
+	for (uint32_t i = 0; i < s->cores; i++) {
+		const struct snoop had = coherence_drop(s->core[i], v.line);
+		if (had.held)
+			coherence_forget(s->core[i], v.line);
+		asked += had.held;
+		modified |= had.modified;
+	}
+	if (!asked)
+		return;
+	SLICE_AT(m, UNC_EVICT, v.line, modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle, asked);
+	const int32_t l3 = uncore_l3_find(s, v.line);
+	if (l3 >= 0)
+		s->l3.state[l3] |= modified ? LINE_DIRTY : 0;
+	else
+		l3_insert(m, v.line, (modified ? LINE_DIRTY : 0) | (asked > 1 ? LINE_SHARED : 0), cycle, timed);
+}
+
+/* A line leaves this core.  If it is in no core any more, its entry is free. */
+void filter_leave(struct memsys *m, uint32_t line)
+{
+	struct memsys_shared *s = m->shared;
+	const int32_t slot = s->has_filter ? cache_find(&s->filter, line) : -1;
+	for (uint32_t i = 0; slot >= 0 && i < s->cores; i++)
+		if (coherence_holds(s->core[i], line))
+			return;
+	if (slot >= 0)
+		cache_drop(&s->filter, slot);
 }
 
 /* Like uncore_l3_find, for an access that uses the line: others may have evicted it in the meantime (l3.others). */
@@ -310,6 +370,8 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 {
 	struct memsys_shared *s = m->shared;
 	uint8_t dirty = state & LINE_DIRTY;
+	if (s->has_filter)
+		filter_leave(m, line);
 	int32_t slot = l3_use(m, line, cycle, timed);
 	if (dirty || s->victim)
 		SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&s->l3, slot), cycle, 1);
@@ -317,12 +379,12 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 		OFFCORE_AT(m, dirty ? SPMU_ATTR(REQUEST_WRITE_BACK) : SPMU_ATTR(REQUEST_VICTIM), ((struct snoop){ 0 }),
 			slot, cycle);
 	if (slot >= 0) {
-		s->l3.state[slot] |= dirty;
+		s->l3.state[slot] |= dirty | (state & LINE_SHARED);
 		if (dirty || s->victim)
 			cache_touch(&s->l3, slot);
 	} else if (s->victim) {
-		l3_insert(m, line, dirty, cycle, timed);
-	} else if (dirty) {		/* L3 evicted the line, then a write-back from L1D put it into L2 again */
+		l3_insert(m, line, dirty | (state & LINE_SHARED), cycle, timed);
+	} else if (dirty) {	/* L3 evicted the line, then a write-back from L1D put it into L2 again */
 		memory_write(m, line, cycle, timed);
 	}
 }
@@ -378,6 +440,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			*state |= s->l3.state[slot] & LINE_DIRTY;
 			cache_drop(&s->l3, slot);
 		} else {
+			s->l3.state[slot] |= others.held && !own ? LINE_SHARED : 0;
 			cache_touch(&s->l3, slot);
 		}
 	} else if (others.held) {	/* victim L3, and another core has the line */
@@ -386,7 +449,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			if (own)
 				*state |= LINE_DIRTY;
 			else
-				l3_insert(m, line, LINE_DIRTY, known, timed);
+				l3_insert(m, line, LINE_DIRTY | LINE_SHARED, known, timed);
 		}
 	} else {
 		*source = FROM_MEMORY;
@@ -395,6 +458,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 			l3_insert(m, line, 0, known, timed);
 		const uint64_t there = memory_read(m, line, known, kind, timed);
 		m->emitter->spent_memory += kind != ACCESS_PREFETCH && timed ? there - known : 0;
+		if (s->has_filter)
+			filter_track(m, line, known, timed);
 		if (timed)
 			entry_signal(m, kind, line, found, cycle, there);
 		return there;
@@ -403,6 +468,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		known = others.until;
 	if (others.modified || (others.held && own))
 		known += s->snoop;
+	if (s->has_filter)
+		filter_track(m, line, known, timed);
 	if (timed)
 		entry_signal(m, kind, line, found, cycle, known);
 	return known;

@@ -26,7 +26,7 @@
 enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10, SPLITS_MAX = 16 };
 
 struct memsys_shared {
-	struct cache l3;
+	struct cache l3, filter;	/* filter: the snoop filter's entries */
 	struct dram dram;
 	struct bus bus;
 	struct frames frames;
@@ -39,7 +39,7 @@ struct memsys_shared {
 	uint32_t life[256];
 	uint64_t latest;		/* cycle of the last timed access */
 	uint32_t slices;
-	bool has_l3;
+	bool has_l3, has_filter;
 	bool victim;			/* L3 is non-inclusive and filled by L2's victims, or there is no L3 */
 	uint32_t line_log2;
 	uint32_t l3_latency;		/* cycles, load to use */
@@ -266,6 +266,15 @@ struct snoop coherence_drop(struct memsys *m, uint32_t line);
 struct snoop coherence_take_back(struct memsys *m, uint32_t line, uint64_t named, uint64_t cycle, bool timed);
 /* The core has given the line up: its next request must not find the old one in flight. */
 void coherence_forget(struct memsys *m, uint32_t line);
+
+/* Does the core have the line? */
+static inline bool coherence_holds(const struct memsys *m, uint32_t line)
+{
+	return cache_find(&m->l2, line) >= 0 || l1_find_physical(&m->l1d, line) >= 0 ||
+		l1_find_physical(&m->l1i, line) >= 0;
+}
+/* l3.c.  A line has left this core: the snoop filter forgets it if no other core has it. */
+void filter_leave(struct memsys *m, uint32_t line);
 
 /* flush.c.  Takes a line out of all caches of the machine.  Modified data are lost: the caller writes them. */
 struct snoop flush_line(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);

@@ -33,7 +33,10 @@ static unsigned what_of(const struct spmu_record *r)
 	const unsigned what = what_of_signal[r->signal] - 1u;
 	switch (what) {
 	case WHAT_DRAM_READ: case WHAT_DRAM_WRITE:
-		return what + !!(r->is & SPMU_ATTR(SECOND_HALF));
+		return (what == WHAT_DRAM_READ && r->is & SPMU_ATTR(UNDERFILL) ? WHAT_UNDERFILL : what) +
+			!!(r->is & SPMU_ATTR(SECOND_HALF));
+	case WHAT_VICTIM:
+		return r->is & SPMU_ATTR(SHARED) ? WHAT_VICTIM_SHARED : what;
 	case WHAT_PENDING:
 		return r->is & (SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(REQUEST_CODE_RD)) ? what : WHAT_PENDING_DATA;
 	case WHAT_ENTRY_READ:

@@ -26,8 +26,10 @@
  *                                            written: a slice sends a line to memory; entry_read entry_rfo
  *                                            entry_code entry_prefetch: such requests under way at a slice;
  *                                            pending_data: of pending, data reads; dram_read0 dram_read1
- *                                            dram_write0 dram_write1: on one half of the channel
- *                                     FOUND  nothing clean modified elsewhere open empty other
+ *                                            dram_write0 dram_write1: on one half of the channel; underfill,
+ *                                            regular: of dram_read, for a write of a part of a line, or not;
+ *                                            shared, exclusive: of victim, several cores had the line, or one
+ *                                     FOUND  nothing clean modified elsewhere open empty other closed
  *                                   none: what cannot happen in the modelled machine
  *                                   !: what happens in the real machine and is not modelled
  *   name  unit  event  umask  counters  mods  help  not_modelled
@@ -49,17 +51,31 @@ enum { TABLE_BYTES_MAX = 1 << 20, ROWS_MAX = 1024, COLUMNS = 8 };
 
 /* The words for what is counted, each with the set of what it stands for. */
 #define ONE(what) (UINT32_C(1) << WHAT_##what)
-static const char *const what_names[] = { "read", "rfo", "code", "prefetch", "write", "flush", "victim", "written",
-	"entry_read", "entry_rfo", "entry_code", "entry_prefetch", "snoop", "invalidate", "evict", "dram_read",
-	"dram_write", "dram_read0", "dram_read1", "dram_write0", "dram_write1", "pending",
-	"pending_data", "clock", "core_one", "core_many", "evict_one", "evict_many", "any" };
-static const uint32_t what_sets[] = { ONE(READ), ONE(RFO), ONE(CODE), ONE(PREFETCH), ONE(WRITE), ONE(FLUSH),
-	ONE(VICTIM), ONE(WRITTEN), ONE(ENTRY_READ), ONE(ENTRY_RFO), ONE(ENTRY_CODE), ONE(ENTRY_PREFETCH), ONE(SNOOP),
-	ONE(INVALIDATE), ONE(EVICT), ONE(DRAM_READ) | ONE(DRAM_READ_1), ONE(DRAM_WRITE) | ONE(DRAM_WRITE_1),
-	ONE(DRAM_READ), ONE(DRAM_READ_1), ONE(DRAM_WRITE), ONE(DRAM_WRITE_1), ONE(PENDING) | ONE(PENDING_DATA),
-	ONE(PENDING_DATA), ONE(CLOCK), ONE(CORE_ONE), ONE(CORE_MANY), ONE(EVICT_ONE), ONE(EVICT_MANY),
-	(UINT32_C(1) << WHATS) - 1 };
-_Static_assert(sizeof what_sets / sizeof *what_sets == sizeof what_names / sizeof *what_names, "a set for each word");
+#define TWO(first, second) (ONE(first) | ONE(second))
+static const struct { const char *name; uint32_t set; } words_known[] = {
+	{ "read", ONE(READ) }, { "rfo", ONE(RFO) }, { "code", ONE(CODE) }, { "prefetch", ONE(PREFETCH) },
+	{ "write", ONE(WRITE) }, { "flush", ONE(FLUSH) }, { "written", ONE(WRITTEN) },
+	{ "victim", TWO(VICTIM, VICTIM_SHARED) }, { "exclusive", ONE(VICTIM) }, { "shared", ONE(VICTIM_SHARED) },
+	{ "entry_read", ONE(ENTRY_READ) }, { "entry_rfo", ONE(ENTRY_RFO) }, { "entry_code", ONE(ENTRY_CODE) },
+	{ "entry_prefetch", ONE(ENTRY_PREFETCH) }, { "snoop", ONE(SNOOP) }, { "invalidate", ONE(INVALIDATE) },
+	{ "evict", ONE(EVICT) }, { "core_one", ONE(CORE_ONE) }, { "core_many", ONE(CORE_MANY) },
+	{ "evict_one", ONE(EVICT_ONE) }, { "evict_many", ONE(EVICT_MANY) },
+	{ "dram_read", TWO(DRAM_READ, DRAM_READ_1) | TWO(UNDERFILL, UNDERFILL_1) },
+	{ "dram_read0", TWO(DRAM_READ, UNDERFILL) }, { "dram_read1", TWO(DRAM_READ_1, UNDERFILL_1) },
+	{ "regular", TWO(DRAM_READ, DRAM_READ_1) }, { "underfill", TWO(UNDERFILL, UNDERFILL_1) },
+	{ "dram_write", TWO(DRAM_WRITE, DRAM_WRITE_1) }, { "dram_write0", ONE(DRAM_WRITE) },
+	{ "dram_write1", ONE(DRAM_WRITE_1) }, { "pending", TWO(PENDING, PENDING_DATA) },
+	{ "pending_data", ONE(PENDING_DATA) }, { "clock", ONE(CLOCK) }, { "any", (UINT32_C(1) << WHATS) - 1 },
+};
+
+/* Returns the set that a word stands for; 0: no such word. */
+static uint32_t what_set(const char *word)
+{
+	for (size_t i = 0; i < sizeof words_known / sizeof *words_known; i++)
+		if (!strcmp(words_known[i].name, word))
+			return words_known[i].set;
+	return 0;
+}
 
 /* The signals of each. */
 #define SIG(name) (UINT64_C(1) << SPMU_SIG_##name % 64), SPMU_SIG_##name / 64
@@ -68,18 +84,21 @@ static const struct { uint64_t set; uint8_t word; uint64_t more; uint8_t more_wo
 	[WHAT_READ] = { SIG(UNC_READ), 0, 0 }, [WHAT_RFO] = { SIG(UNC_RFO), 0, 0 },
 	[WHAT_CODE] = { SIG(UNC_CODE), 0, 0 }, [WHAT_PREFETCH] = { SIG(UNC_PREFETCH), 0, 0 },
 	[WHAT_WRITE] = { SIG(UNC_WRITE), 0, 0 }, [WHAT_FLUSH] = { SIG(UNC_FLUSH), 0, 0 },
-	[WHAT_VICTIM] = { SIG(UNC_VICTIM), 0, 0 }, [WHAT_WRITTEN] = { SIG(UNC_WRITTEN), 0, 0 },
+	[WHAT_VICTIM] = { SIG(UNC_VICTIM), 0, 0 }, [WHAT_VICTIM_SHARED] = { SIG(UNC_VICTIM), 0, 0 },
+	[WHAT_WRITTEN] = { SIG(UNC_WRITTEN), 0, 0 },
 	[WHAT_ENTRY_READ] = { SIG(UNC_ENTRY), 0, 0 }, [WHAT_ENTRY_RFO] = { SIG(UNC_ENTRY), 0, 0 },
 	[WHAT_ENTRY_CODE] = { SIG(UNC_ENTRY), 0, 0 }, [WHAT_ENTRY_PREFETCH] = { SIG(UNC_ENTRY), 0, 0 },
 	[WHAT_SNOOP] = { SIG(UNC_SNOOP), 0, 0 }, [WHAT_INVALIDATE] = { SIG(UNC_INVALIDATE), 0, 0 },
 	[WHAT_EVICT] = { SIG(UNC_EVICT), 0, 0 },
 	[WHAT_DRAM_READ] = { SIG(DRAM_READ), 0, 0 }, [WHAT_DRAM_READ_1] = { SIG(DRAM_READ), 0, 0 },
+	[WHAT_UNDERFILL] = { SIG(DRAM_READ), 0, 0 }, [WHAT_UNDERFILL_1] = { SIG(DRAM_READ), 0, 0 },
 	[WHAT_DRAM_WRITE] = { SIG(DRAM_WRITE), 0, 0 }, [WHAT_DRAM_WRITE_1] = { SIG(DRAM_WRITE), 0, 0 },
 	[WHAT_PENDING] = { SIG(UNC_PENDING), 0, 0 }, [WHAT_PENDING_DATA] = { SIG(UNC_PENDING), 0, 0 },
 	[WHAT_CORE_ONE] = { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
 	[WHAT_CORE_MANY] = { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
 	[WHAT_EVICT_ONE] = { SIG(UNC_EVICT), 0, 0 }, [WHAT_EVICT_MANY] = { SIG(UNC_EVICT), 0, 0 } };
-static const char *const found_names[] = { "nothing", "clean", "modified", "elsewhere", "open", "empty", "other" };
+static const char *const found_names[] = { "nothing", "clean", "modified", "elsewhere", "open", "empty", "other",
+	"closed" };
 static const char *const box_names[] = { "slice", "package", "channel", "controller" };
 
 static int find(const char *const *names, size_t count, const char *name)
@@ -141,12 +160,12 @@ static bool value(char *s, struct entry *e)
 			continue;
 		if (dot)
 			*dot = 0;
-		int what = FIND(what_names, *w ? w : "any"),
-		    found = dot ? FIND(found_names, dot + 1) : 0;
-		if (what < 0 || found < 0 || (!*w && !dot))
+		const uint32_t set = what_set(*w ? w : "any");
+		const int found = dot ? FIND(found_names, dot + 1) : 0;
+		if (!set || found < 0 || (!*w && !dot))
 			return false;
 		for (int i = 0; i < WHATS; i++)
-			if (what_sets[what] >> i & 1)
+			if (set >> i & 1)
 				e->accept[i] |= dot ? (uint8_t)(1u << found) : FOUND_ALL;
 	}
 	return true;

@@ -70,6 +70,20 @@ nonzero "a missing data read is under way for $each uncore cycles" "$([ $each -g
 for n in 10000 12000; do
 	count --core golden-cove -e unc_cha_llc_lookup.flush_inv "$PROGRAMS/flush" clflush $n >f$n
 done
+for n in 10000 12000; do
+	count --core golden-cove -e unc_m_cas_count.rd_underfill "$PROGRAMS/flush" movnti $n >u$n
+done
+within "each store of a part of a line past the caches reads the rest" "$(($(of unc_m_cas_count.rd_underfill u12000) -
+	$(of unc_m_cas_count.rd_underfill u10000)))" 2000 1
+events=unc_m_pre_count.pgt,unc_cha_core_snp.evict_one
+same "no row is closed and no entry evicted by default" "$(count --core golden-cove -e $events "$PROGRAMS/stream" read \
+	4096 1 | cut -d, -f1 | tr '\n' ' ')" "0 0 "
+count --core golden-cove --set dram.row_close_ns=1000 --set l3.filter=1M -e $events,unc_cha_core_snp.evict_gtone \
+	"$PROGRAMS/stream" read 4096 1 >p
+nonzero "dram.row_close_ns closes rows: $(of unc_m_pre_count.pgt p)" "$(of unc_m_pre_count.pgt p)"
+# 4 MB in 1 MB: nearly each of the 65,536 lines evicts one, when they are first written
+holds "l3.filter evicts lines" "$(of unc_cha_core_snp.evict_one p) > 49152"
+same "one thread's lines are in one core" "$(of unc_cha_core_snp.evict_gtone p)" 0
 within "each CLFLUSH looks L3 up" "$(($(of unc_cha_llc_lookup.flush_inv f12000) -
 	$(of unc_cha_llc_lookup.flush_inv f10000)))" 2000 1
 

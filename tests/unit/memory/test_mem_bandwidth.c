@@ -59,6 +59,22 @@ static void test_a_first_access_opens_the_row(void **state)
 	assert_load(f, LINE_AT(1, 4), 2000, MEMORY, BITS_MEMORY);
 }
 
+static void test_a_row_that_nobody_reads_is_closed_after_its_time(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.dram_row = 1024;
+	f->config.dram_banks = 16;
+	f->config.dram_row_empty_ns = 11;
+	f->config.dram_row_conflict_ns = 23;
+	f->config.dram_row_close_ns = 2000;
+	mf_start(f);
+	mf_map(f);
+	assert_load(f, LINE_AT(0, 4), 1000, MEMORY + 11, BITS_MEMORY);
+	assert_load(f, LINE_AT(1, 4), 2900, MEMORY, BITS_MEMORY);
+	assert_load(f, LINE_AT(2, 4), 4800, MEMORY, BITS_MEMORY);	/* less than 2,000 cycles behind the last */
+	assert_load(f, LINE_AT(3, 4), 7000, MEMORY + 11, BITS_MEMORY);
+}
+
 /* Reads many lines from memory at once. Checks that the last comes when `each` cycles a line predict, plus or minus a
  * span of four lines, which is the granularity of the bandwidth model. */
 static void assert_cycles_a_line(struct machine_fixture *f, unsigned each)
@@ -225,6 +241,7 @@ int main(void)
 		MF_TEST(test_a_pointer_chase_shows_each_level_s_latency),
 		MF_TEST(test_rows_of_memory_cost_what_they_say),
 		MF_TEST(test_a_first_access_opens_the_row),
+		MF_TEST(test_a_row_that_nobody_reads_is_closed_after_its_time),
 		MF_TEST(test_memory_delivers_lines_no_faster_than_its_bandwidth),
 		MF_TEST(test_two_channels_are_twice_as_fast),
 		MF_TEST(test_one_core_reads_no_faster_than_its_own_way_to_memory),

@@ -2,6 +2,7 @@
  * What a load's record says about other cores and about prefetches, and what memory tells the pipelines: stores into
  * code, lines that other cores take away. */
 #include "mem_fixture.h"
+#include "isa/isa.h"
 
 #define PF_BITS (DID(LFB_HW_PF) | DID(LFB_SW_PF))
 
@@ -61,6 +62,51 @@ static void test_a_request_is_under_way_at_its_slice_until_its_data_come(void **
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_ENTRY), 2);
 	assert_true(f->end[SPMU_SIG_UNC_ENTRY] < 5000 + MEMORY);
 	memsys_destroy(second);
+}
+
+static void test_a_full_snoop_filter_takes_lines_from_the_cores(void **state)
+{
+	struct machine_fixture *f = *state;
+	f->config.l3_inclusion = 1;
+	f->config.l3_filter = 4 * 64;
+	f->config.l3_filter_ways = 4;
+	mf_start(f);
+	mf_map(f);
+	struct memsys *second = second_core(f);
+	load_on(second, BASE + 63 * 64, 0);
+	load_on(second, LINE_AT(0, 0), 1000);
+	load_on(f->m, LINE_AT(0, 0), 2000);
+	mf_forget(f);
+	for (unsigned i = 1; i < 4; i++)
+		load_on(f->m, LINE_AT(i, 0), 2000 + 1000 * i);
+	const uint64_t before = mf_count(f, SPMU_SIG_UNC_EVICT);
+	load_on(f->m, LINE_AT(4, 0), 9000);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_EVICT) - before, 2);	/* both cores had the oldest line */
+	assert_int_equal(load_on(f->m, LINE_AT(0, 0), 10000), BITS_L3);	/* L3 took it */
+	/* a line that a flush takes frees its entry: nothing is evicted for the next one */
+	memsys_flush(f->m, LINE_AT(4, 0), FLUSH_OUT, 11000);
+	mf_forget(f);
+	load_on(f->m, LINE_AT(5, 0), 12000);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_EVICT), 0);
+	memsys_destroy(second);
+}
+
+static void test_a_partial_write_to_ecc_memory_reads_the_line(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r = { 0, 0 };
+	f->config.dram_ecc = 1;
+	mf_start(f);
+	mf_map(f);
+	mf_forget(f);
+	memsys_store_commit(f->m, 0x400000, LINE_AT(1, 0), 8, 1000, true, &r);
+	memsys_flush(f->m, LINE_AT(1, 0), FLUSH_OUT, 2000);	/* the write-combining buffer is sent */
+	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_READ), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 1);
+	for (unsigned i = 0; i < 8; i++)	/* a whole line needs no read */
+		memsys_store_commit(f->m, 0x400000, LINE_AT(2, 0) + 8 * i, 8, 3000 + i, true, &r);
+	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_READ), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_DRAM_WRITE), 2);
 }
 
 static void test_a_fill_buffer_hit_says_whether_a_prefetch_asked(void **state)
@@ -325,6 +371,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		MF_TEST(test_an_l3_hit_says_what_other_cores_had),
 		MF_TEST(test_a_request_is_under_way_at_its_slice_until_its_data_come),
+		MF_TEST(test_a_full_snoop_filter_takes_lines_from_the_cores),
+		MF_TEST(test_a_partial_write_to_ecc_memory_reads_the_line),
 		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
 		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
 		MF_TEST(test_a_core_that_dropped_a_clean_line_is_snooped_in_vain),

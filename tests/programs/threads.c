@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Threads: `threads workers N`, `threads pingpong N` (mutex and condition variable), `threads spin N` (a spin lock
- * without PAUSE), `threads spinpause N` (with). Prints a sum that proves every step was done. */
+ * without PAUSE), `threads spinpause N` (with), `threads stale N` (one thread reads N lines, and then so many others
+ * that its core drops them; the other thread reads the N lines). Prints a sum that proves every step was done. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,25 @@ static void *spinner(void *arg)
 	return NULL;
 }
 
+static pthread_barrier_t meet;
+
+static void *reader(void *arg)
+{
+	enum { LINE = 64, OTHERS = 2 << 20 };
+	static char lines[16384 * LINE], others[OTHERS];
+	const volatile char *of = lines;
+	const long id = (long)arg;
+	for (long turns = 0; turns < 2; turns++) {
+		if (turns == id)
+			for (int i = 0; i < n; i++)
+				sum[id] += 1 + of[i * LINE];
+		for (int i = 0; !turns && !id && i < OTHERS; i += LINE)
+			sum[0] += ((const volatile char *)others)[i];
+		pthread_barrier_wait(&meet);
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t[2];
@@ -62,7 +82,9 @@ int main(int argc, char **argv)
 		return 2;
 	n = atoi(argv[2]);
 	pausing = !strcmp(argv[1], "spinpause");
-	void *(*run)(void *) = !strcmp(argv[1], "workers") ? worker : !strcmp(argv[1], "pingpong") ? player : spinner;
+	void *(*run)(void *) = !strcmp(argv[1], "workers") ? worker : !strcmp(argv[1], "pingpong") ? player
+		: !strcmp(argv[1], "stale") ? reader : spinner;
+	pthread_barrier_init(&meet, NULL, 2);
 	for (long i = 0; i < 2; i++)
 		if (pthread_create(&t[i], NULL, run, (void *)i))
 			return 1;

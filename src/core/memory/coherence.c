@@ -120,6 +120,20 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 	return found;
 }
 
+void coherence_signal(struct memsys *m, enum spmu_signal signal, uint32_t line, const struct snoop *others,
+	uint64_t cycle, bool timed)
+{
+	if (!timed || !m->shared->has_l3 || !emit_wanted(m->emitter, signal))
+		return;
+	const uint32_t slice = uncore_slice(m->shared, line);
+	const uint64_t both = others->asked && others->vain ? SPMU_ATTR(SHARED) : 0;
+	if (others->asked)
+		emit_uncore(m->emitter, signal, cycle, cycle, others->asked, slice,
+			others->modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, both);
+	if (others->vain)
+		emit_uncore(m->emitter, signal, cycle, cycle, others->vain, slice, SPMU_FOUND_NOTHING, both);
+}
+
 uint64_t memsys_store_source(struct memsys *m, uint64_t addr)
 {
 	const uint64_t vline = linear_line(m, addr), miss = SPMU_DID(STORE_L1D_MISS);
@@ -176,8 +190,10 @@ struct snoop coherence_take_back(struct memsys *m, uint32_t line, uint64_t named
 		if (had.held)
 			answer(core, answer_of((had.modified ? LINE_DIRTY : 0) | (had.shared ? LINE_SHARED : 0)) |
 				SPMU_ATTR(ANSWER_GAVE_UP), cycle, timed);
-		else if (named & core_bit(core))
+		else if (named & core_bit(core)) {
+			others.vain++;
 			answer(core, 0, cycle, timed);
+		}
 	}
 	return others;
 }
@@ -190,8 +206,6 @@ struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool
 	if (timed)
 		uncore_lookup_signal(m, ACCESS_RFO, line, uncore_found(m->shared, uncore_l3_find(m->shared, line),
 			true), cycle);
-	if (others.asked)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			others.asked);
+	coherence_signal(m, SPMU_SIG_UNC_INVALIDATE, line, &others, cycle, timed);
 	return others;
 }

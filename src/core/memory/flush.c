@@ -46,12 +46,7 @@ static struct snoop leave(struct memsys *m, uint32_t line, bool clean, uint64_t 
 	struct snoop others = { 0 };
 	if (m->shared->cores > 1)
 		others = coherence_snoop(m, line, !clean, cycle, timed);
-	if (others.asked && !clean)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			others.asked);
-	else if (others.asked)
-		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			others.asked);
+	coherence_signal(m, clean ? SPMU_SIG_UNC_SNOOP : SPMU_SIG_UNC_INVALIDATE, line, &others, cycle, timed);
 	return others;
 }
 

@@ -201,9 +201,7 @@ static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 	struct snoop had = { 0 };
 	if (!s->victim)
 		had = coherence_take_back(m, v->line, named, cycle, timed);
-	if (had.asked)
-		SLICE_AT(m, UNC_EVICT, v->line, had.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			had.asked);
+	coherence_signal(m, SPMU_SIG_UNC_EVICT, v->line, &had, cycle, timed);
 	const bool modified = v->state & LINE_DIRTY || had.modified;
 	if (timed && s->has_l3 && emit_wanted(m->emitter, SPMU_SIG_UNC_VICTIM))
 		emit_uncore(m->emitter, SPMU_SIG_UNC_VICTIM, cycle, cycle, 1, uncore_slice(s, v->line),
@@ -427,12 +425,8 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (timed)
 		uncore_lookup_signal(m, kind, line, found, cycle);
 	OFFCORE_AT(m, request_of(m, kind) | l3_state(s, slot, &others), others, slot, cycle);
-	if (others.asked && own)
-		SLICE_AT(m, UNC_INVALIDATE, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			others.asked);
-	else if (others.asked)
-		SLICE_AT(m, UNC_SNOOP, line, others.modified ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN, cycle,
-			others.asked);
+	if (others.asked || others.vain)
+		coherence_signal(m, own ? SPMU_SIG_UNC_INVALIDATE : SPMU_SIG_UNC_SNOOP, line, &others, cycle, timed);
 	if (slot >= 0) {
 		if (others.modified)
 			s->l3.state[slot] |= LINE_DIRTY;

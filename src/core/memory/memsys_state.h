@@ -260,6 +260,9 @@ struct snoop { bool held, modified, shared; uint32_t asked, vain; uint64_t until
 struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, uint64_t cycle, bool timed);
 /* A store found the line shared: takes it from the others. */
 struct snoop coherence_own(struct memsys *m, uint32_t line, uint64_t cycle, bool timed);
+/* Records L3's snoops, by what the cores had. */
+void coherence_signal(struct memsys *m, enum spmu_signal signal, uint32_t line, const struct snoop *others,
+	uint64_t cycle, bool timed);
 /* Takes a line from one core. */
 struct snoop coherence_drop(struct memsys *m, uint32_t line);
 /* L3 takes a line from all cores, because it evicts it.  named: its core-valid bits. */

@@ -226,12 +226,13 @@ static void look(struct spmu_uncore *u, struct box *b, unsigned what, unsigned c
 	const struct spmu_record *r)
 {
 	unsigned bit = r->found < 8 ? 1u << r->found : 0;
+	const bool both = r->is & SPMU_ATTR(SHARED);	/* one request has two records of snooped cores */
 	for (unsigned n = 0; b->found_counts && n <= FIXED_COUNTER; n++) {
 		struct counter *c = &b->counter[n];
 		uint64_t amount = c->accept[what] & bit ? r->did : 0;
-		if (what >= WHAT_SNOOP && what <= WHAT_EVICT)
-			amount += !!(c->accept[(what == WHAT_EVICT ? WHAT_EVICT_ONE : WHAT_CORE_ONE) + (r->did > 1)] &
-				bit);
+		if (what >= WHAT_SNOOP && what <= WHAT_EVICT && !(both && r->found == SPMU_FOUND_NOTHING))
+			amount += !!(c->accept[(what == WHAT_EVICT ? WHAT_EVICT_ONE : WHAT_CORE_ONE) +
+				(r->did > 1 || both)] & bit);
 		if (!c->counts || !amount || !from_thread(b, c, core, r))
 			continue;
 		uint64_t begin = ticks(u, b, base + r->begin), end = ticks(u, b, base + r->end);

@@ -104,6 +104,26 @@ for n in 1 2; do count --core golden-cove -e unc_cha_llc_lookup.all,unc_cha_core
 nonzero "two runs count the same" "$(cmp t1 t2 && echo 1)"
 nonzero "threads of one machine snoop each other: $(of unc_cha_core_snp.core_one t1)" \
 	"$(of unc_cha_core_snp.core_one t1)"
+# Loads of lines that another core has dropped, without prefetches and page walks.
+vain=unc_cbo_xsnp_response
+off="--set prefetch.l2_adjacent=0 --set prefetch.l2_streamer=0 --set memory.page=2M"
+for core in skylake ivy-bridge; do
+	load=mem_load_l3_hit_retired.xsnp_miss
+	[ $core = skylake ] || load=mem_load_uops_llc_hit_retired.xsnp_miss
+	for n in 1000 3000; do
+		# shellcheck disable=SC2086	# several words
+		count --core $core $off --set prefetch.l1d_next_line=0 --set prefetch.l1d_ip=0 \
+			-e $load:u,$vain.miss_xcore "$PROGRAMS/threads" stale $n >v$n
+	done
+	same "$core: each load of a line that another core dropped snoops it in vain" \
+		"$(($(of $vain.miss_xcore v3000) - $(of $vain.miss_xcore v1000)))" 2000
+	same "$core: the loads say so, too" "$(($(of $load:u v3000) - $(of $load:u v1000)))" 2000
+done
+count --core skylake --set l3.size=768K -e $vain.miss_xcore,$vain.miss_eviction,core_snoop_response.rsp_ihiti:u \
+	"$PROGRAMS/threads" stale 3000 >v
+nonzero "evictions snoop in vain, too: $(of $vain.miss_eviction v)" "$(of $vain.miss_eviction v)"
+same "snoops in vain are the answers of cores that had nothing" "$(of core_snoop_response.rsp_ihiti:u v)" \
+	"$(($(of $vain.miss_xcore v) + $(of $vain.miss_eviction v)))"
 "$SOFTPMU" stat --core skylake -x, -I 0.05 -e unc_arb_trk_requests.all -o i "$PROGRAMS/stream" read 2048 1 >/dev/null
 total=$(count --core skylake -e unc_arb_trk_requests.all "$PROGRAMS/stream" read 2048 1 | cut -d, -f1)
 nonzero "the intervals' counts add up to the total" \
@@ -125,9 +145,9 @@ refuse_run "the modifier u" "modifier" stat --core skylake -e unc_arb_trk_reques
 refuse_run "a precise event" "precise" stat --core skylake -e unc_arb_trk_requests.all:pp
 refuse_run "a precise event given by its code" "precise" stat --core skylake -e uncore_arb/event=0x81,umask=1/pp
 refuse_run "sampling" "count for the whole machine" record --core skylake -e unc_arb_trk_requests.all
-refuse_run "an event that is not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_xcore
+refuse_run "an event that is not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_external
 refuse_run "the code of an event that is not modelled" \
-	"not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x41/
+	"not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x21/
 refuse_run "lookups of one clean state alone" "not modelled" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/
 refuse_run "a misspelt name" "nearest: UNC_ARB_TRK_REQUESTS" stat --core skylake -e unc_arb_trk_request.all
 refuse_run "a box that the machine does not have" "has 4" stat --core skylake -e uncore_cbox_4/event=0x34,umask=0x8f/

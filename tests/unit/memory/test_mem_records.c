@@ -157,11 +157,44 @@ static void test_a_core_that_dropped_a_clean_line_is_snooped_in_vain(void **stat
 		assert_int_equal(load_on(f->m, LINE_AT(0, 0), 20000) & snoops,
 			victim ? DID(L3_HIT) : DID(L3_HIT) | DID(SNOOP_MISS));
 		assert_int_equal(mf_count(f, SPMU_SIG_SNOOP_RESPONSE), !victim);
+		assert_int_equal(mf_count(f, SPMU_SIG_UNC_SNOOP), !victim);
+		assert_int_equal(mf_found(f, SPMU_SIG_UNC_SNOOP, SPMU_FOUND_NOTHING), !victim);
 		/* its bit is gone, and this core's own asks nobody */
 		drop_clean(f->m, 30000);
 		assert_int_equal(load_on(f->m, LINE_AT(0, 0), 40000) & snoops & ~DID(L3_HIT), 0);
 		memsys_destroy(second);
 	}
+}
+
+static void test_stores_and_evictions_snoop_in_vain(void **state)
+{
+	struct machine_fixture *f = *state;
+	struct mem_result r;
+	f->config.l3_ways = 8;
+	mf_start(f);
+	mf_map(f);
+	struct memsys *second = second_core(f), *third = second_core(f);
+	load_on(second, BASE + 63 * 64, 1000);
+	load_on(third, BASE + 63 * 64, 1500);
+	load_on(second, LINE_AT(0, 0), 2000);
+	load_on(third, LINE_AT(0, 0), 2500);
+	drop_clean(second, 3000);
+	mf_forget(f);
+	memsys_store_commit(f->m, 0x400000, LINE_AT(0, 0), 8, 20000, false, &r);	/* asks both; one has it */
+	assert_int_equal(mf_found(f, SPMU_SIG_UNC_INVALIDATE, SPMU_FOUND_CLEAN), 1);
+	assert_int_equal(mf_found(f, SPMU_SIG_UNC_INVALIDATE, SPMU_FOUND_NOTHING), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_UNC_SNOOP), 0);
+	/* one core reads more lines of a set than L3 has ways: L3 asks it for each line that it evicts */
+	for (unsigned n = 1; n < 40; n++)
+		load_on(third, LINE_AT(1, 4 * n), 20000 + 1000 * n);
+	mf_forget(f);
+	for (unsigned n = 40; n < 60; n++)
+		memsys_load(f->m, 0x400000, LINE_AT(1, 4 * n), 8, 20000 + 1000 * n, false, &r);
+	const uint64_t vain = mf_found(f, SPMU_SIG_UNC_EVICT, SPMU_FOUND_NOTHING);
+	assert_true(vain > 0);
+	assert_int_equal(vain + mf_found(f, SPMU_SIG_UNC_EVICT, SPMU_FOUND_CLEAN), mf_count(f, SPMU_SIG_UNC_VICTIM));
+	memsys_destroy(third);
+	memsys_destroy(second);
 }
 
 static uint64_t answers[64];	/* by SHARED, EXCLUSIVE, MODIFIED, ANSWER_GAVE_UP, ANSWER_SENT, bits 0 to 4 */
@@ -376,6 +409,7 @@ int main(void)
 		MF_TEST(test_a_fill_buffer_hit_says_whether_a_prefetch_asked),
 		MF_TEST(test_the_first_load_of_a_line_that_l2_prefetched_says_so),
 		MF_TEST(test_a_core_that_dropped_a_clean_line_is_snooped_in_vain),
+		MF_TEST(test_stores_and_evictions_snoop_in_vain),
 		MF_TEST(test_a_snooped_core_says_what_it_had_and_what_became_of_it),
 		MF_TEST(test_the_super_queue_says_when_it_is_full_and_who_waits),
 		MF_TEST(test_a_split_load_waits_for_a_split_register),

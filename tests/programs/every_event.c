@@ -210,6 +210,9 @@ static void cache_control(void)
 	for (int i = 0; i < 256 * LINE; i += LINE)	/* whole lines */
 		ASM_AT("movntdq %%xmm0, (%0); movntdq %%xmm0, 16(%0); movntdq %%xmm1, 32(%0); movntdq %%xmm1, 48(%0)",
 			p + i);
+	for (int i = 0; i < 64 * LINE; i += LINE)	/* lines that the caches have */
+		ASM_AT("mov (%0), %%eax; mfence; movntdq %%xmm0, (%0); movntdq %%xmm0, 16(%0); movntdq %%xmm1, 32(%0);"
+			"movntdq %%xmm1, 48(%0)", p + i);
 	ASM("sfence");
 	REPEAT ASM_AT("mov %%eax, (%0); clflush (%0); mov (%0), %%eax; mfence", p + round % 64 * LINE);
 }
@@ -390,11 +393,27 @@ static void stale_lines(uintptr_t me)
 	pthread_barrier_wait(&meet);
 }
 
+/* Thread 0 writes code that thread 1 then runs. */
+static void new_code(uintptr_t me)
+{
+	static uint8_t *code;
+	if (!me) {
+		code = map(PAGE, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC);
+		for (int i = 0; i < PAGE; i += LINE)
+			code[i] = 0xc3;	/* ret */
+	}
+	pthread_barrier_wait(&meet);
+	for (int i = 0; me == 1 && i < PAGE; i += LINE)
+		((void (*)(void))(uintptr_t)(code + i))();
+	pthread_barrier_wait(&meet);
+}
+
 static void *share(void *number)
 {
 	volatile uint32_t *lines = (volatile uint32_t *)area, sum = 0;
 	uintptr_t me = (uintptr_t)number;
 	stale_lines(me);
+	new_code(me);
 	if (!me)	/* its core has the end of this code; the others read the code as data */
 		big_code();
 	pthread_barrier_wait(&meet);

@@ -9,7 +9,11 @@ static bool never(const struct pmu_source *s, enum pmu_lack what)
 {
 	const uint64_t fp = SPMU_IS(FP_SCALAR_SINGLE) | SPMU_IS(FP_SCALAR_DOUBLE) | SPMU_IS(FP_128_SINGLE) |
 		SPMU_IS(FP_128_DOUBLE) | SPMU_IS(FP_256_SINGLE) | SPMU_IS(FP_256_DOUBLE);
+	const uint64_t l3 = SPMU_ATTR(SHARED) | SPMU_ATTR(EXCLUSIVE) | SPMU_ATTR(MODIFIED) | SPMU_ATTR(L3_MISSED);
 	switch (what) {
+	case PMU_LACKS_L3:
+		return s->is_signal && s->signal == SPMU_SIG_OFFCORE_REQUEST &&
+			(s->is_want & l3 || (s->any_is && !(s->any_is & ~l3)));
 	case PMU_LACKS_LOOP_BUFFER: return !s->is_signal && s->did_want & SPMU_DID(FROM_LSD);
 	case PMU_LACKS_LCP: return s->is_signal && s->signal == SPMU_SIG_LCP_STALL;
 	case PMU_LACKS_FP_ASSISTS: return s->is_signal && s->signal == SPMU_SIG_FP_ASSIST;

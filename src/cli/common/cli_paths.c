@@ -61,7 +61,8 @@ const char *cli_tracer_dir(void)
 }
 
 /* A core that carries another core's PMU: what it cannot raise is not modelled on it.  What --set or --feature switches
- * off counts 0, as was asked; and so does what a machine has switched off that has this PMU. */
+ * off counts 0, as was asked; and so does what a machine has switched off that has this PMU.  A third-level cache is no
+ * such switch: the Pentium 4's PMU has events for that of a Xeon MP, which has the same cores. */
 static void without(struct spmu_model *m, const struct core_config *core)
 {
 	struct core_config *preset = calloc(1, sizeof *preset);
@@ -70,6 +71,9 @@ static void without(struct spmu_model *m, const struct core_config *core)
 		free(preset);
 		return;
 	}
+	if (!preset->l3_size && !core->l3_size)
+		pmu_model_lacks(m, PMU_LACKS_L3, "this core has no third-level cache (l3.size = 0); "
+			"--set l3.size=N gives it one");
 	if (!strcmp(preset->pmu, core->pmu) && spmu_model_core(m) && !strcmp(spmu_model_core(m), core->name)) {
 		free(preset);
 		return;

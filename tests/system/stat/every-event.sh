@@ -21,7 +21,8 @@ xargs -P 2 -L 1 sh trace.sh <traced | tee trouble
 # The runs: MACHINE STREAM OPTION... for each machine and stream.  A machine has a table's name, or that of a core that
 # carries the PMU of another (a Zen core).  tables/MACHINE has the machine's modelled events, and tables/MACHINE.all a
 # line for each event: its table, its name, whether it is modelled, MACHINE, and the table that the two lists name.
-# Events of a loop buffer count on the skylake core that stands for older ones only with a --set: tables/MACHINE.lsd.
+# Events of a loop buffer count on the skylake core that stands for older ones only with a --set, as those of a Xeon
+# MP's third-level cache do on the Pentium 4's cores: tables/MACHINE.lsd has them, too.
 
 # machine NAME TABLE HOW: lists its events and prints its runs.
 machine() {
@@ -32,7 +33,8 @@ machine() {
 	sed -n 's/^{"name": "\([^"]*\)", "\(p[a-z]*\)": .*"modelled": \([a-z]*\).*/\2 \1 \3/p' list >names
 	awk '$3 == "true" { print $2 }' names >"tables/$machine"
 	cp "tables/$machine" "tables/$machine.lsd"
-	[ "$machine" != "$table" ] || awk -F '\t' '/^LSD/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
+	[ "$machine" != "$table" ] ||
+		awk -F '\t' '/^LSD|_3rdL_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
 	awk -v t="$table" -v m="$machine" -v u="${uncore:-$machine}" 'FILENAME != "names" { yes[$1] = 1; next }
 		{ print ($1 == "pmu" ? u : m), $2, $2 in yes ? "true" : $3, m, ($1 == "pmu" && u != m ? u : t) }' \
 		"tables/$machine.lsd" names >"tables/$machine.all"
@@ -45,7 +47,7 @@ machine() {
 		esac
 		stream=$name list=$machine
 		case $command in =*) stream=${command#=} ;; esac
-		case $options in -) options= ;; *lsd.size*) list=$machine.lsd ;; esac
+		case $options in -) options= ;; *lsd.size* | *l3.size*) list=$machine.lsd ;; esac
 		echo "$machine $list $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
 	done <programs
 }

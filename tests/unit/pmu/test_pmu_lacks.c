@@ -33,6 +33,30 @@ static void test_events_that_need_what_is_lacking_are_not_modelled(void **state)
 	}
 }
 
+/* Sums with the second-level cache count what that does. */
+static void test_a_core_without_l3_has_no_events_of_l3(void **state)
+{
+	(void)state;
+	static const char *const none[] = { "RD_3rdL_HITS", "RD_3rdL_HITE", "RD_3rdL_HITM", "RD_3rdL_MISS" };
+	static const char *const tables[] = { "netburst", "netburst-prescott" };
+	for (unsigned t = 0; t < 2; t++) {
+		struct spmu_model *m = fixture_model(tables[t]);
+		size_t before = 0, after = 0;
+		for (size_t i = 0; i < spmu_model_events(m); i++)
+			before += !(spmu_model_event(m, i)->flags & SPMU_EVENT_NOT_MODELLED);
+		pmu_model_lacks(m, PMU_LACKS_L3, "a reason");
+		for (size_t i = 0; i < spmu_model_events(m); i++)
+			after += !(spmu_model_event(m, i)->flags & SPMU_EVENT_NOT_MODELLED);
+		assert_int_equal(before - after, 4);
+		for (unsigned i = 0; i < 4; i++) {
+			char name[64];
+			snprintf(name, sizeof name, "BSQ_cache_reference.%s", none[i]);
+			assert_false(modelled(m, name));
+		}
+		spmu_model_free(m);
+	}
+}
+
 /* By registers, too: the counter is named with the reason. */
 static void test_a_counter_that_watches_it_is_named(void **state)
 {
@@ -62,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events_that_need_what_is_lacking_are_not_modelled),
+		cmocka_unit_test(test_a_core_without_l3_has_no_events_of_l3),
 		cmocka_unit_test(test_a_counter_that_watches_it_is_named),
 		cmocka_unit_test(test_what_counts_the_absence_stays),
 	};

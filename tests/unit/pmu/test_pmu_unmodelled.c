@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include "netburst_fixture.h"
+#include "pmu/pmu_lacks.h"
 #include "softpmu/uncore.h"
 
 static int no_memory(void *context, uint64_t address, void *to, size_t bytes)
@@ -78,6 +79,7 @@ static void check_table(const char *name, unsigned *named, unsigned *silent)
 {
 	struct spmu_model *m = fixture_model(name);
 	const bool netburst = spmu_model_family(m) == SPMU_FAMILY_NETBURST;
+	pmu_model_lacks(m, PMU_LACKS_L3, "no third-level cache");	/* what this refuses is named, too */
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
 		const struct spmu_event *e = spmu_model_event(m, i);
 		unsigned n = e->pmc_mask ? (unsigned)__builtin_ctz(e->pmc_mask) : 0;

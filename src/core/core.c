@@ -77,7 +77,7 @@ void core_flush(struct core *c, bool last)
 		if (c->rep.active)
 			rep_end(c, false);
 		lsq_drain(c);
-		c->e.watermark = max64(c->e.watermark, c->e.now);
+		emit_stop(&c->e, max64(c->e.watermark, c->e.now));
 	}
 	emit_flush(&c->e, last);
 }
@@ -185,7 +185,7 @@ void core_leave(struct core *c)
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
-	c->e.watermark = max64(c->e.watermark, c->e.now);
+	emit_stop(&c->e, max64(c->e.watermark, c->e.now));
 	emit_flush(&c->e, false);
 }
 
@@ -206,7 +206,7 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
-	c->e.watermark = cycle;
+	emit_stop(&c->e, cycle);
 	emit_flush(&c->e, false);	/* the batch ends here; the next one is based behind the gap */
 	restart(c, cycle);
 }
@@ -231,7 +231,7 @@ static void drain(struct core *c, uint64_t least)
 	if (c->rep.active)
 		rep_end(c, false);
 	c->e.now = max64(c->e.now + least, lsq_drain(c));
-	c->e.watermark = c->e.now;
+	emit_stop(&c->e, c->e.now);
 	emit_flush(&c->e, false);
 	restart(c, c->e.now);
 }
@@ -264,6 +264,8 @@ static void reset(struct core *c, uint64_t cycle)
 	c->rep.active = c->rep.pending = false;
 	c->e.count = c->e.hold = c->e.instructions = 0;
 	memset(c->e.run, 0, sizeof c->e.run);
+	c->e.open = 0;
+	c->e.busy = false;
 	c->e.base = c->e.watermark = c->e.now = c->e.cycles_from = cycle;
 }
 

@@ -91,7 +91,6 @@ struct frontend {
 	/* first: the last instruction in the first half is a fusible_lcp; second: so many in the second half
 	 * are */
 	uint32_t lcp_first, lcp_second;
-	uint64_t ms_begin;	/* cycle in which the microcode sequencer began with its instruction */
 	uint32_t ms_end;	/* ms.drain: rename.pos of the last slot of the last microcoded instruction */
 	/* loop buffer */
 	uint64_t loop_branch, loop_hash, loop_hash_now;

@@ -90,6 +90,7 @@ void frontend_forget(struct core *c)
 	fe->loop_count = 0;
 	c->old.line = c->old.building = TRACE_NONE;
 	c->old.streaming = false;
+	c->e.open = 0;
 	set_path(fe, FE_NONE, 1);
 	fe->room = 1;
 }
@@ -603,6 +604,7 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 	if (UNLIKELY(c->old.trace != NULL) && netburst_trace(c, in)) {
 		if (fe->path != FE_DSB)
 			set_path(fe, FE_DSB, f->dsb_width);
+		c->e.open = 0;
 		line_head(c);
 		fe->window = window;
 		return;
@@ -657,7 +659,8 @@ void frontend_ms_enter(struct core *c)
 	fe->cycle += f->ms_enter;
 	set_path(fe, FE_MS, f->ms_width);
 	fe->room = fe->width;
-	fe->ms_begin = fe->cycle;
+	c->e.busy_from = fe->cycle;
+	c->e.busy = true;
 	emit_signal(&c->e, SPMU_SIG_MS_SWITCH, fe->cycle, fe->cycle, 1);
 }
 
@@ -665,7 +668,8 @@ void frontend_ms_leave(struct core *c)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
-	emit_signal(&c->e, SPMU_SIG_MS_BUSY, fe->ms_begin, fe->cycle + 1, 1);
+	c->e.busy = false;
+	emit_signal(&c->e, SPMU_SIG_MS_BUSY, c->e.busy_from, fe->cycle + 1, 1);
 	const uint32_t shared = f->ms_drain && fe->base_path == FE_DSB && !f->ms_leave ? fe->room : 0;
 	if (!shared)
 		new_cycle(fe);

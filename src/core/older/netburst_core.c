@@ -162,13 +162,15 @@ void netburst_built(struct core *c, const struct insn *in, uint64_t from, bool a
 {
 	struct older *o = &c->old;
 	struct frontend *fe = &c->fe;
-	const uint64_t begin = again || o->built > from ? from : o->built, end = max64(fe->cycle + 1, begin);
+	/* What lies between two decoded instructions belongs to building, but not for longer than a batch can wait. */
+	const bool gap = !again && o->built <= from && from - o->built <= EMIT_HELD;
+	const uint64_t begin = gap ? o->built : from, end = max64(fe->cycle + 1, begin);
 	const uint64_t block = in->addr >> fe->fetch_log2;
 	if (again || block != o->fetch_block)
 		emit_signal(&c->e, SPMU_SIG_TC_MISS, from, from, 1);
 	o->fetch_block = (in->addr + (in->len ? in->len - 1u : 0)) >> fe->fetch_log2;
 	emit_grow(&c->e, RUN_BUILD, SPMU_SIG_TC_BUILD, begin, end, 1);
-	o->built = end;
+	o->built = c->e.open = end;
 }
 
 void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes)

@@ -52,10 +52,16 @@ void emit_flush(struct emitter *e, bool last)
 	uint64_t next = e->watermark;
 	if (last && next < e->now)
 		next = e->now;
+	if (!last && e->open && next > e->open && next - e->open <= EMIT_HELD)
+		next = e->open;
 	if (next < e->base)
 		next = e->base;
 	if (n && next > e->base + kept[0].fetch)
 		next = e->base + kept[0].fetch;
+	if (e->busy && emit_wanted(e, SPMU_SIG_MS_BUSY)) {
+		put(e, SPMU_SIG_MS_BUSY, e->busy_from, next, 1);
+		e->busy_from = e->busy_from > next ? e->busy_from : next;
+	}
 	if (__builtin_expect(e->hw_thread, 0))
 		for (uint32_t i = 0; i < e->count; i++)
 			e->record[i].hw_thread = e->hw_thread;

@@ -18,11 +18,12 @@
 #include <stdbool.h>
 
 enum {
-	EMIT_RUNS = 8,		/* intervals that grow (stalls, bubbles): one record for adjacent pieces */
+	EMIT_RUNS = 7,		/* intervals that grow (stalls, bubbles): one record for adjacent pieces */
 	EMIT_UOPS = 48,		/* most uop records made after one emit_room */
 	EMIT_SPAN = INT32_MAX,	/* a batch leaves that many cycles behind its base: offsets have 32 bits */
 	EMIT_SPAN_SPARSE = 8192,/* the same if few uops are written: consumers keep a window of cycles */
-	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_UOPS - EMIT_RUNS - 1,	/* leaves room for these, the runs and CYCLES */
+	EMIT_HELD = 8192,	/* cycles for which a batch's end waits for `open` */
+	EMIT_LIMIT = SPMU_BATCH_MAX - EMIT_UOPS - EMIT_RUNS - 2,	/* room for these, runs, CYCLES, MS_BUSY */
 };
 
 struct emit_run { uint64_t begin, end, count; uint32_t signal; };	/* empty: begin == end */
@@ -47,6 +48,11 @@ struct emitter {
 	uint8_t  hw_thread;	/* the hardware thread whose records these are */
 	bool     closed;	/* its thread has ended: it takes no signals from other cores */
 	bool     detail;	/* details are wanted (detail.h) */
+	/* Intervals whose begin lies in the past.  Without these two, what a batch's end cuts off would not count, and
+	 * the place of that end depends on the signals that are wanted. */
+	uint64_t open;		/* the next one may begin here: batches end no later, for EMIT_HELD cycles; 0: none */
+	uint64_t busy_from;	/* if `busy`: the microcode sequencer is at an instruction since this cycle */
+	bool     busy;
 	uint64_t spent_memory, spent_tlb,
 		/* cycles so far that requests other than prefetches waited: for memory, for translations, for
 		 * page walks among these */
@@ -68,6 +74,13 @@ void emit_flush(struct emitter *e, bool last);
 static inline bool emit_wanted(const struct emitter *e, enum spmu_signal s)
 {
 	return e->wanted[s >> 6] >> (s & 63) & 1;
+}
+
+/* The core stops at this cycle: all before it is known, and what was under way does not go on. */
+static inline void emit_stop(struct emitter *e, uint64_t cycle)
+{
+	e->watermark = cycle;
+	e->open = 0;
 }
 
 /* Returns a free record; first flushes if the batch is full or `latest` cannot be written as an offset. */

@@ -417,6 +417,7 @@ void core_wrong_path(struct core *c, const uint64_t *w)
 	if (!c->wrong.tlb)
 		memsys_keep_tlb(c->mem, false);
 	c->wrong.on = false;
+	c->e.busy = false;	/* it may have stopped within an instruction of microcode */
 	if (*w >> SCRIPT_WALK)
 		c->walked[(*w >> SCRIPT_WALK) - 1] = (uint16_t)(c->wrong.at - (w + 1));
 	undo(c);

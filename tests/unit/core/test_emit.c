@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include "core/record/emit.h"
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t stalled, batches;
 
@@ -50,9 +51,56 @@ static void test_an_interval_that_grew_is_whole_wherever_the_batch_ends(void **s
 		assert_int_equal(stalled_with(n), 110);
 }
 
+static uint64_t length[SPMU_SIG_COUNT];
+
+static struct spmu_record *lengths(void *context, const struct spmu_batch *batch)
+{
+	(void)context;
+	for (uint32_t i = 0; i < batch->count; i++)
+		length[batch->records[i].signal] += batch->records[i].end - batch->records[i].begin;
+	return NULL;
+}
+
+/* Cycles of TC_BUILD, which begins at `open`, and of MS_BUSY; flush: a batch ends while both are under way. */
+static void cut_at(bool flush, uint64_t open, uint64_t *built, uint64_t *busy)
+{
+	struct emitter e = { .wanted = { ~UINT64_C(0), ~UINT64_C(0) }, .span = EMIT_SPAN, .emit = lengths,
+		.record = calloc(SPMU_BATCH_MAX, sizeof(struct spmu_record)) };
+	assert_non_null(e.record);
+	memset(length, 0, sizeof length);
+	e.open = open;
+	e.busy = true;
+	e.busy_from = 50;
+	emit_signal(&e, SPMU_SIG_ICACHE_STALL, 10, 20, 1);
+	e.watermark = 300;
+	if (flush)
+		emit_flush(&e, false);
+	e.busy = false;
+	emit_signal(&e, SPMU_SIG_MS_BUSY, e.busy_from, 400, 1);
+	emit_grow(&e, 0, SPMU_SIG_TC_BUILD, open, 310, 1);
+	emit_flush(&e, true);
+	free(e.record);
+	*built = length[SPMU_SIG_TC_BUILD];
+	*busy = length[SPMU_SIG_MS_BUSY];
+}
+
+static void test_an_interval_under_way_is_whole_wherever_the_batch_ends(void **state)
+{
+	(void)state;
+	uint64_t built, busy;
+	for (unsigned flush = 0; flush < 2; flush++)
+		for (uint64_t open = 30; open <= 300; open += 90) {
+			cut_at(flush, open, &built, &busy);
+			assert_int_equal(built, 310 - open);
+			assert_int_equal(busy, 350);
+		}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] =
-		{ cmocka_unit_test(test_an_interval_that_grew_is_whole_wherever_the_batch_ends) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_interval_that_grew_is_whole_wherever_the_batch_ends),
+		cmocka_unit_test(test_an_interval_under_way_is_whole_wherever_the_batch_ends),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), stack dumps. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "cli/profile/record_few.h"
 #include "output/exact_record.h"
 #include "output/recorder.h"
 #include "session/driver/data_source.h"
@@ -44,6 +45,8 @@ struct record {
 	struct perfdata_writer *writer;
 	struct recorder *recorder;
 	struct exact_record *exact_record;	/* NULL: not asked for */
+	const struct session_events *events;
+	uint64_t *samples;		/* of each event */
 	_Atomic int failed;		/* set where samples are taken; on_tick reads it in another thread */
 	bool started;
 };
@@ -456,6 +459,7 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 {
 	struct record *o = context;
 	recorder_clock(o->recorder, t, s->cycle);
+	o->samples[s->event]++;
 	struct perfdata_sample out = {
 		.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
 		.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length, .exact = s->exact,
@@ -518,6 +522,20 @@ static size_t describe_caches(const struct core_config *c, struct perfdata_cache
 	return n;
 }
 
+/* A profile of few samples says little: which period would take enough? */
+static void say_few(const struct record *o)
+{
+	char text[256];
+	for (size_t i = 0; i < o->sampled; i++) {
+		const struct session_event *e = &o->events->event[i];
+		if (e->starts || e->after || e->forced)
+			continue;
+		record_few_text(e->name, o->samples[i], session_count(o->session, i), e->frequency, text, sizeof text);
+		if (text[0])
+			fprintf(stderr, "[ softpmu record: %s ]\n", text);
+	}
+}
+
 /* What is printed when the file is closed. */
 static void say(const struct record *o, const struct run_result *result, uint64_t bytes, uint64_t samples)
 {
@@ -531,6 +549,7 @@ static void say(const struct record *o, const struct run_result *result, uint64_
 		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n",
 			(unsigned long long)interrupts, (unsigned long long)taken, (unsigned long long)result->cycles,
 			result->cycles ? 100.0 * (double)taken / (double)result->cycles : 0);
+	say_few(o);
 }
 
 /* Behind the run, which ended with `code`: closes the file.  0, or the first error. */
@@ -633,6 +652,10 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code && o->pebs_shared && !session_needs_registers(o->session))
 		code = err_set(err, ERR_INPUT,
 			"--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
+	o->events = events;
+	o->samples = calloc(events->count, sizeof *o->samples);
+	if (!code && !o->samples)
+		code = err_set(err, ERR_NOMEM, "out of memory for the samples' counts");
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);
@@ -690,6 +713,7 @@ static int run(int argc, char **argv)
 	recorder_destroy(o.recorder);
 	exact_record_destroy(o.exact_record);
 	session_destroy(o.session);
+	free(o.samples);
 	session_events_free(&events);
 	spmu_model_free(model);
 	return status;

@@ -599,7 +599,7 @@ event('*_HIT_RETIRED.XSNP_HITM', 'uop(LOAD & L3_HIT & SNOOP_HITM)',
         'Loads that hit L3 on a line that another core had modified.')
 event('*_HIT_RETIRED.XSNP_MISS', 'uop(LOAD & L3_HIT & SNOOP_MISS)',
       'Loads that hit L3 on a line for which another core was asked in vain.')
-event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM)',
+event('*_HIT_RETIRED.XSNP_NONE', 'uop(LOAD & L3_HIT & !SNOOP_HIT & !SNOOP_HITM & !SNOOP_MISS)',
         'Loads that hit L3 on a line for which no other core had to be asked.')
 event('LOCK_CYCLES.CACHE_LOCK_DURATION CACHE_LOCK_CYCLES.L1D', 'sig(LOCK_DURATION)',
       'Cycles in which an atomic operation holds L1D.')

@@ -119,6 +119,24 @@ for core in skylake ivy-bridge; do
 		"$(($(of $vain.miss_xcore v3000) - $(of $vain.miss_xcore v1000)))" 2000
 	same "$core: the loads say so, too" "$(($(of $load:u v3000) - $(of $load:u v1000)))" 2000
 done
+# Each load that hits L3 has one answer of the other cores.
+for table in sandy-bridge ivy-bridge haswell broadwell skylake ice-lake golden-cove; do
+	answers="hit hitm" set=
+	case $table in
+	sandy-bridge | ivy-bridge) kind=mem_load_uops_llc_hit_retired all=mem_load_uops_retired.llc_hit ;;
+	haswell | broadwell) kind=mem_load_uops_l3_hit_retired all=mem_load_uops_retired.l3_hit ;;
+	*) kind=mem_load_l3_hit_retired all=mem_load_retired.l3_hit ;;
+	esac
+	[ $table != golden-cove ] || answers="fwd no_fwd"
+	[ $table = ivy-bridge ] || set="--set l3.inclusion=inclusive"
+	events=$all
+	for answer in none miss $answers; do events=$events,$kind.xsnp_$answer; done
+	# shellcheck disable=SC2086	# two words
+	count --pmu $table $set -e $events "$PROGRAMS/threads" stale 1000 >v
+	nonzero "$table: loads say that a snoop was in vain" "$(of $kind.xsnp_miss:u v)"
+	same "$table: the answers of loads add up to those that hit L3" \
+		"$(awk -F, '/xsnp/ { n += $1 } END { print n }' v)" "$(of $all:u v)"
+done
 count --core skylake --set l3.size=768K -e $vain.miss_xcore,$vain.miss_eviction,core_snoop_response.rsp_ihiti:u \
 	"$PROGRAMS/threads" stale 3000 >v
 nonzero "evictions snoop in vain, too: $(of $vain.miss_eviction v)" "$(of $vain.miss_eviction v)"

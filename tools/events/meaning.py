@@ -783,7 +783,7 @@ for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost 
 
 section('not modelled: events that this machine has and the model cannot produce')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
-       'needs MSR_OFFCORE_RSP, which this PMU lacks; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
+       'needs MSR_OFFCORE_RSP_0, which the model does not have on this core; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
 refuse('HLE_RETIRED.*', 'Hardware lock elision.', TSX)
 refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
 refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)

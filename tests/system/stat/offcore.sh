@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# MSR_OFFCORE_RSP_0 and _1 in `softpmu stat`: the answers to requests beyond L2 agree with the events that count the
+# same requests otherwise; the program every_event makes some of each kind. Also what is refused.
+. "$TOP/tests/lib.sh"
+"$SOFTPMU" trace -q -o stream -- "$PROGRAMS/every_event" threads cache_control >out 2>&1 </dev/null
+count() { "$SOFTPMU" stat --replay stream -x, "$@" 2>&1 >/dev/null | cut -d, -f1,3; }
+of() { awk -F, -v n="$1:u" 'tolower($2) == n { print $1 }' counts; }
+
+# One page holds all data: no page walk reads memory, which OFFCORE_RESPONSE counts among the demand reads.
+name=offcore_response
+count --core skylake --set memory.page=1G -e $name.demand_data_rd.l3_miss.any_snoop,\
+$name.demand_data_rd.l3_miss_local_dram.any_snoop,offcore_requests.l3_miss_demand_data_rd,\
+$name.demand_rfo.any_response,$name.demand_rfo.l3_hit.any_snoop,$name.demand_rfo.l3_miss.any_snoop >counts
+miss=$(of offcore_requests.l3_miss_demand_data_rd)
+nonzero "demand reads miss L3" "$miss"
+within "DEMAND_DATA_RD.L3_MISS counts them" "$(of $name.demand_data_rd.l3_miss.any_snoop)" "$miss" 1
+same "memory of the one socket answers them" "$(of $name.demand_data_rd.l3_miss_local_dram.any_snoop)" \
+	"$(of $name.demand_data_rd.l3_miss.any_snoop)"
+nonzero "requests for ownership leave L2" "$(of $name.demand_rfo.any_response)"
+same "L3's and memory's answers are all answers to them" \
+	"$(($(of $name.demand_rfo.l3_hit.any_snoop) + $(of $name.demand_rfo.l3_miss.any_snoop)))" \
+	"$(of $name.demand_rfo.any_response)"
+
+# The answers of L3 and of memory are all answers; a raw value is the event of the same value.
+count --core golden-cove -e ocr.demand_data_rd.l3_hit,ocr.demand_data_rd.l3_miss,ocr.demand_data_rd.any_response,\
+ocr.demand_data_rd.l3_hit.snoop_hitm,ocr.demand_data_rd.dram,mem_load_l3_hit_retired.xsnp_fwd \
+	-e cpu/event=0x2b,umask=1,offcore_rsp=0x10003c0001,name=raw/ >counts
+same "L3's and memory's answers are all answers" \
+	"$(($(of ocr.demand_data_rd.l3_hit) + $(of ocr.demand_data_rd.l3_miss)))" "$(of ocr.demand_data_rd.any_response)"
+nonzero "other cores answer with modified lines" "$(of ocr.demand_data_rd.l3_hit.snoop_hitm)"
+same "OFFCORE_RESPONSE_1 with the same value counts the same" "$(awk -F, '$2 ~ /^raw/ { print $1 }' counts)" \
+	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)"
+# Two loads may wait for one request.
+within "loads that retire see as many modified lines" "$(of mem_load_l3_hit_retired.xsnp_fwd)" \
+	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)" 5
+
+refuse "memory of other sockets" "one socket" \
+	"$SOFTPMU" stat --core golden-cove -e OCR.READS_TO_CORE.REMOTE_DRAM true
+refuse "another cluster's caches" "not divided into clusters" \
+	"$SOFTPMU" stat --core golden-cove -e OCR.DEMAND_RFO.SNC_CACHE.HITM true
+refuse "persistent memory" "DRAM only" \
+	"$SOFTPMU" stat --core golden-cove -e OCR.READS_TO_CORE.LOCAL_SOCKET_PMM true
+refuse "one clean state of L3" "not told apart" \
+	"$SOFTPMU" stat --core skylake -e cpu/event=0xb7,umask=1,offcore_rsp=0x3fc0080001/ true
+refuse "reserved bits" "reserved bits.*#GP" \
+	"$SOFTPMU" stat --core skylake -e cpu/event=0xb7,umask=1,offcore_rsp=0x4000010001/ true
+refuse "a value without a request" "names no request" \
+	"$SOFTPMU" stat --core skylake -e cpu/event=0xb7,umask=1,offcore_rsp=0x10000/ true
+refuse "a PMU whose registers the model does not have" "does not have on this core" \
+	"$SOFTPMU" stat --pmu haswell -e OFFCORE_RESPONSE_0.ANY_DATA true
+exit $failed

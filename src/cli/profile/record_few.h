@@ -14,6 +14,7 @@ enum { RECORD_FEW = 100, RECORD_ENOUGH = 1000 };
  * that it is no multiple of a loop's length; 1 if it occurred less often. */
 uint64_t record_enough_period(uint64_t count);
 /* Writes what is to be said of an event that occurred `count` times, of which `samples` samples were taken, with a
- * fixed period or at `frequency` samples a modelled second (0: a fixed period).  "" if they are enough, or all there are. */
+ * fixed period or at `frequency` samples a modelled second (0: a fixed period).  "" if they are enough, or all there
+ * are. */
 void record_few_text(const char *event, uint64_t samples, uint64_t count, uint64_t frequency, char *text, size_t bytes);
 #endif

@@ -27,7 +27,8 @@ count --core golden-cove -e ocr.demand_data_rd.l3_hit,ocr.demand_data_rd.l3_miss
 ocr.demand_data_rd.l3_hit.snoop_hitm,ocr.demand_data_rd.dram,mem_load_l3_hit_retired.xsnp_fwd \
 	-e cpu/event=0x2b,umask=1,offcore_rsp=0x10003c0001,name=raw/ >counts
 same "L3's and memory's answers are all answers" \
-	"$(($(of ocr.demand_data_rd.l3_hit) + $(of ocr.demand_data_rd.l3_miss)))" "$(of ocr.demand_data_rd.any_response)"
+	"$(($(of ocr.demand_data_rd.l3_hit) + $(of ocr.demand_data_rd.l3_miss)))" \
+	"$(of ocr.demand_data_rd.any_response)"
 nonzero "other cores answer with modified lines" "$(of ocr.demand_data_rd.l3_hit.snoop_hitm)"
 same "OFFCORE_RESPONSE_1 with the same value counts the same" "$(awk -F, '$2 ~ /^raw/ { print $1 }' counts)" \
 	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)"

@@ -131,7 +131,7 @@ struct core_wanted core_wanted_both(struct core_wanted a, struct core_wanted b)
 {
 	return (struct core_wanted){ .signal = { a.signal[0] | b.signal[0], a.signal[1] | b.signal[1] },
 		.is = a.is | b.is, .did = a.did | b.did, .outcomes = a.outcomes | b.outcomes,
-		.detail = a.detail | b.detail };
+		.assists = a.assists | b.assists, .detail = a.detail | b.detail };
 }
 
 void core_want(struct core *c, const struct core_wanted *w)

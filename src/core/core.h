@@ -126,6 +126,8 @@ struct core_wanted {
 	/* TAKEN, MISPREDICTED and MISP_TARGET of squashed branches say how they were executed (the caller also
 	 * calls walker_outcomes); else how they were predicted */
 	bool outcomes;
+	/* counts depend on denormal numbers, for which the tracer looks only if asked (run_options.assists) */
+	bool assists;
 	/* also details of each uop (detail.h); not for cores with several hardware threads.  Set before the
 	 * first block */
 	bool detail;

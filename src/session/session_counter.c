@@ -153,8 +153,8 @@ struct core_wanted session_wanted(const struct session *s)
 			const uint64_t assisted = SPMU_DID(ASSIST_FP_INPUT) | SPMU_DID(ASSIST_FP_OUTPUT);
 			uint64_t is = 0, did = 0;
 			spmu_event_uops(s->o.model, s->o.events->event[i].event, 1, &is, &did);
-			if (!is && did && !(did & ~assisted))
-				w.signal[SPMU_SIG_FP_ASSIST >> 6] |= UINT64_C(1) << (SPMU_SIG_FP_ASSIST & 63);
+			w.assists |= one[SPMU_SIG_FP_ASSIST >> 6] >> (SPMU_SIG_FP_ASSIST & 63) & 1;
+			w.assists |= !is && did && !(did & ~assisted);
 		}
 	if (s->items > s->plain)	/* every slot, and the machine clears that belong to no uop */
 		w.signal[SPMU_SIG_CLEAR_MEMORY_ORDER >> 6] |= UINT64_C(1) << (SPMU_SIG_CLEAR_MEMORY_ORDER & 63) |

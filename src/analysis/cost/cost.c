@@ -209,7 +209,8 @@ void cost_run_destroy(struct cost_run *r)
 struct core_wanted cost_run_wanted(const struct cost_run *r)
 {
 	const uint64_t all = r->detail ? ~UINT64_C(0) : 0;
-	struct core_wanted w = { .signal = { r->signal[0], r->signal[1] }, .is = all, .did = all };
+	struct core_wanted w = { .signal = { r->signal[0], r->signal[1] }, .is = all, .did = all,
+		.assists = r->signal[SPMU_SIG_FP_ASSIST >> 6] >> (SPMU_SIG_FP_ASSIST & 63) & 1 };
 	for (unsigned i = 0; i < r->measures; i++) {
 		const struct tag *t = &r->measure[i].tag;
 		w.is |= t->without ? ~UINT64_C(0) : t->is;

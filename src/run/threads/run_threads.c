@@ -16,8 +16,7 @@ const struct core_wanted runner_everything = {
 
 bool runner_wants_assists(const struct run_options *o)
 {
-	_Static_assert(SPMU_SIG_FP_ASSIST >= 64, "second word");
-	return o->wanted && o->wanted->signal[1] >> (SPMU_SIG_FP_ASSIST - 64) & 1;
+	return o->wanted && o->wanted->assists;
 }
 
 static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)

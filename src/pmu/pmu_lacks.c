@@ -18,6 +18,15 @@ static bool never(const struct pmu_source *s, enum pmu_lack what)
 	case PMU_LACKS_LCP: return s->is_signal && s->signal == SPMU_SIG_LCP_STALL;
 	case PMU_LACKS_FP_ASSISTS: return s->is_signal && s->signal == SPMU_SIG_FP_ASSIST;
 	case PMU_LACKS_SPLIT_REGISTERS: return s->is_signal && s->signal == SPMU_SIG_SPLIT_BLOCKED;
+	case PMU_LACKS_FLAGS_MERGE: return !s->is_signal && (s->is_want | s->any_is) & SPMU_IS(FLAGS_MERGE);
+	case PMU_LACKS_BLENDS: return !s->is_signal && (s->is_want | s->any_is) & SPMU_IS(VECTOR_BLEND);
+	case PMU_LACKS_UPPER_SAVES:
+		return s->is_signal ? s->signal == SPMU_SIG_ASSIST
+			: s->did_want & (SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX));
+	case PMU_LACKS_STALE_SNOOPS: return !s->is_signal && s->did_want & SPMU_DID(SNOOP_MISS);
+	case PMU_LACKS_1G_PAGES:
+		return s->is_signal && (s->signal == SPMU_SIG_ITLB_WALKED_1G ||
+			s->signal == SPMU_SIG_DTLB_LOAD_WALKED_1G || s->signal == SPMU_SIG_DTLB_STORE_WALKED_1G);
 	case PMU_LACKS_FP_PORTS: return !s->is_signal && s->ports && (s->any_is | s->is_want) & fp;
 	}
 	return false;
@@ -39,14 +48,22 @@ static bool adds_nothing(const struct spmu_model *m, const struct pmu_term *t, e
 	return false;
 }
 
+bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, enum pmu_lack what)
+{
+	const struct pmu_row *row = (const struct pmu_row *)e;	/* its first member */
+	if (row < m->row || row >= m->row + m->rows)
+		return false;
+	bool nothing = row->expr.terms && !row->public.inv;
+	for (unsigned t = 0; t < row->expr.terms; t++)
+		nothing &= adds_nothing(m, &row->expr.term[t], what);
+	return nothing;
+}
+
 void pmu_model_lacks(struct spmu_model *m, enum pmu_lack what, const char *reason)
 {
 	for (size_t i = 0; i < m->rows; i++) {
 		struct pmu_row *row = &m->row[i];
-		bool nothing = row->expr.terms && !row->public.inv;
-		for (unsigned t = 0; t < row->expr.terms; t++)
-			nothing &= adds_nothing(m, &row->expr.term[t], what);
-		if (!nothing)
+		if (!pmu_event_lacks(m, &row->public, what))
 			continue;
 		row->expr.terms = 0;
 		row->public.flags |= SPMU_EVENT_NOT_MODELLED;

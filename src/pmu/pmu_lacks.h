@@ -13,9 +13,16 @@ enum pmu_lack {
 	PMU_LACKS_FP_ASSISTS,	/* no microcode assists a floating-point instruction */
 	PMU_LACKS_SPLIT_REGISTERS,	/* no access across lines waits for a register */
 	PMU_LACKS_FP_PORTS,	/* floating-point uops go to ports with other numbers */
+	PMU_LACKS_FLAGS_MERGE,	/* no uop merges CF with the other flags */
+	PMU_LACKS_BLENDS,	/* no uop keeps the upper halves of vector registers */
+	PMU_LACKS_UPPER_SAVES,	/* no microcode saves or restores them */
+	PMU_LACKS_STALE_SNOOPS,	/* no core is snooped for a line that it has dropped */
+	PMU_LACKS_1G_PAGES,	/* no page has 1 GB */
 };
 
 /* Marks the events that count nothing without it as not modelled, for `reason` (kept, not copied).  Call it before a
  * PMU is made of the model. */
 void pmu_model_lacks(struct spmu_model *m, enum pmu_lack what, const char *reason);
+/* True if the event, which is one of the model's, counts nothing without it. */
+bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, enum pmu_lack what);
 #endif

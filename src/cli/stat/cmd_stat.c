@@ -4,6 +4,7 @@
  * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "cli/common/cli_switched_off.h"
 #include "cli/stat/stat_metrics.h"
 #include "cli/stat/stat_print.h"
 #include "session/session.h"
@@ -422,6 +423,13 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 				"and counts 0\n", s->events.event[i].event->name);
 			break;
 		}
+	for (size_t i = 0; i < s->events.count; i++) {
+		const struct session_event *e = &s->events.event[i];
+		const char *why = e->source == SESSION_UNCORE ? cli_switched_off_uncore(c, e->name)
+							      : cli_switched_off(c, s->model, e->event);
+		if (why)
+			fprintf(out, " %s is 0: %s\n", e->name, why);
+	}
 	fputc('\n', out);
 }
 

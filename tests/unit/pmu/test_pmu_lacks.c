@@ -17,6 +17,9 @@ static void test_events_that_need_what_is_lacking_are_not_modelled(void **state)
 		{ PMU_LACKS_LOOP_BUFFER, "LSD.UOPS" }, { PMU_LACKS_LOOP_BUFFER, "LSD.CYCLES_ACTIVE" },
 		{ PMU_LACKS_SPLIT_REGISTERS, "LD_BLOCKS.NO_SR" }, { PMU_LACKS_LCP, "DECODE.LCP" },
 		{ PMU_LACKS_FP_PORTS, "FP_ARITH_DISPATCHED.PORT_5" }, { PMU_LACKS_FP_ASSISTS, "ASSISTS.FP" },
+		{ PMU_LACKS_UPPER_SAVES, "ASSISTS.SSE_AVX_MIX" },
+		{ PMU_LACKS_STALE_SNOOPS, "MEM_LOAD_L3_HIT_RETIRED.XSNP_MISS" },
+		{ PMU_LACKS_1G_PAGES, "DTLB_STORE_MISSES.WALK_COMPLETED_1G" },
 	};
 	for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
 		struct spmu_model *m = fixture_model("golden-cove");

@@ -23,12 +23,14 @@ static bool off(const struct core_config *c, enum pmu_lack what)
 
 static const struct { enum pmu_lack what; const char *reason; } core_parts[] = {
 	{ PMU_LACKS_LOOP_BUFFER, "the loop buffer is switched off; --set lsd.size=64 switches it on" },
-	{ PMU_LACKS_FLAGS_MERGE, "no uop merges flags on this core; --set partial.flags_ports=0x23 makes it do so" },
+	{ PMU_LACKS_FLAGS_MERGE, "no uop merges flags on this core; "
+		"--set partial.flags_ports=0x23 makes it do so" },
 	{ PMU_LACKS_BLENDS, "no uop keeps the upper halves of vector registers on this core; "
 		"--set assist.sse_avx=blend makes it do so" },
 	{ PMU_LACKS_UPPER_SAVES, "no microcode saves the upper halves of vector registers on this core; "
 		"--set assist.sse_avx=save makes it do so" },
-	{ PMU_LACKS_STALE_SNOOPS, "only an inclusive L3 snoops a core in vain; --set l3.inclusion=inclusive makes it so" },
+	{ PMU_LACKS_STALE_SNOOPS, "only an inclusive L3 snoops a core in vain; "
+		"--set l3.inclusion=inclusive makes it so" },
 	{ PMU_LACKS_1G_PAGES, "no page has 1 GB; with --set memory.page=1G all have" },
 };
 

@@ -55,7 +55,9 @@ struct cli_run {
 	char changed[256];	/* cli_changed */
 	bool no_wrong_path;
 	double started, shown;
-	bool on_terminal;
+	double share;		/* of a saved stream that was read (run_options.share) */
+	uint64_t expected;	/* instructions that the program will execute; 0: unknown */
+	bool on_terminal, told;
 };
 /* The options of every command that runs a program; target: struct cli_run. */
 extern const struct option cli_run_options[];

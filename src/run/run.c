@@ -323,6 +323,8 @@ static void tick(struct runner *r)
 	uint64_t n =
 		r->instructions_done + __atomic_load_n(&r->engine.instructions, __ATOMIC_RELAXED) + r->result->warmed;
 	uint64_t cycle = __atomic_load_n(&r->engine.cycle, __ATOMIC_RELAXED);
+	if (r->o->share)
+		*r->o->share = stream_share(r->stream);
 	if (r->sink->tick && r->sink->tick(r->sink->context, n, cycle > r->max_cycle ? cycle : r->max_cycle))
 		r->stopped = true;
 }

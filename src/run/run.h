@@ -88,6 +88,8 @@ struct run_options {
 	char *const *argv;	/* live run, or NULL */
 	const char *replay;	/* recorded stream, or NULL */
 	const char *save;	/* also record the stream there */
+	/* NULL, or set before each tick: the share of the stream that was read, 0 to 1; -1: it is not known */
+	double *share;
 	bool follow, regs;
 	bool assists;		/* the tracer looks for denormal numbers; so it does if `wanted` needs that */
 	/* no model, and no sink except its tick: the stream is only saved and its instructions are counted */

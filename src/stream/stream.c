@@ -142,6 +142,11 @@ int stream_wait_status(const struct stream *s)
 	return s->live ? live_wait_status(s->live) : trace_reader_wait_status(s->file);
 }
 
+double stream_share(const struct stream *s)
+{
+	return s->live ? -1 : trace_reader_share(s->file);
+}
+
 int stream_pid(const struct stream *s)
 {
 	return s->live ? live_pid(s->live) : 0;

@@ -58,6 +58,8 @@ void stream_detach(struct stream *s);
 void stream_kill(struct stream *s, int signo);
 /* wait(2) status of the launched program, after STREAM_END; of a file: made from its ST_EXIT, or 0. */
 int stream_wait_status(const struct stream *s);
+/* Which share of a file was read, 0 to 1; -1: it is not known (a program, a pipe). */
+double stream_share(const struct stream *s);
 /* pid of the launched program; 0 for a file. */
 int stream_pid(const struct stream *s);
 /* Kills what still runs under the tracer, removes the rings, frees s. */

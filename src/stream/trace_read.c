@@ -253,6 +253,15 @@ int trace_reader_open(struct trace_reader **out, const char *path, struct err *e
 	return 0;
 }
 
+double trace_reader_share(const struct trace_reader *r)
+{
+	struct stat file;
+	if (fstat(r->fd, &file) || !S_ISREG(file.st_mode) || file.st_size <= 0)
+		return -1;
+	const double share = (double)r->consumed / (double)file.st_size;
+	return share < 1 ? share : 1;
+}
+
 int trace_reader_wait_status(const struct trace_reader *r)
 {
 	return r->wait_status;

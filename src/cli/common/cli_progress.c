@@ -52,10 +52,20 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 	double t = now();
 	if (!r->on_terminal || t - r->started < SHOW_AFTER || t - r->shown < SHOW_EVERY)
 		return 0;
-	double seconds = t - r->started;
-	fprintf(stderr, "\r  %.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K",
-		1e-6 * (double)instructions, 1e-6 * (double)cycles, (double)cycles / (r->core.frequency_ghz * 1e9),
-		1e-6 * (double)instructions / seconds, seconds);
+	const double seconds = t - r->started, modelled = (double)cycles / (r->core.frequency_ghz * 1e9);
+	const double share = r->expected ? (double)instructions / (double)r->expected : r->share;
+	char known[16] = "";
+	if (share > 0)
+		snprintf(known, sizeof known, "%.0f%%, ", share < 1 ? 100 * share : 100);
+	/* a program that mostly waits takes its time anyway */
+	if (!r->told && modelled > 0 && 1e-6 * (double)instructions > seconds) {
+		r->told = true;
+		fprintf(stderr, "\rsoftpmu: the model takes about %.0f times as long as the modelled machine would"
+			"\033[K\n", seconds / modelled);
+	}
+	fprintf(stderr, "\r  %s%.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K", known,
+		1e-6 * (double)instructions, 1e-6 * (double)cycles, modelled, 1e-6 * (double)instructions / seconds,
+		seconds);
 	fflush(stderr);
 	r->shown = t;
 	return 0;
@@ -195,6 +205,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	r->on_terminal = isatty(STDERR_FILENO);
 	r->started = now();
 	r->shown = 0;
+	r->share = -1;
+	r->run.share = &r->share;
 	catch(before);
 	int rc = run_program(&r->run, &guard, result, err);
 	cli_progress_clear(r);

@@ -498,6 +498,7 @@ static int count(struct counting *s)
 	for (; !rc && done < s->o.repeat && !cli_interrupted(); done += started) {
 		rc = run_once(s, &res, &started, &err);
 		status = cli_exit_status(res.wait_status);
+		s->o.run.expected = res.instructions + res.warmed;	/* of the next run */
 		if (res.note[0])
 			cli_warn("%s", res.note);
 	}

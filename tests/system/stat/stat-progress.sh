@@ -9,6 +9,14 @@ same "a long run shows instructions, cycles, modelled time and MIPS" \
 	sed 's/^[1-9][0-9]*$/some/')" some
 same "the line is cleared at the end" "$(tr '\r' '\n' <long | grep -v '^Script' | tr -d '\000' |
 	awk 'NF { last = $0 } END { print last }')" "$(printf '\033[K')"
+same "of a program that mostly waits it is not said how slow the model is" "$(grep -c 'times as long' long)" 0
+"$SOFTPMU" trace -o loop.trace awk 'BEGIN { for (i = 0; i < 200000; i++) n += i % 7 }' >/dev/null 2>&1
+script -qec "'$SOFTPMU' stat --replay loop.trace -e instructions -o counts" replay </dev/null >/dev/null
+same "a replay says once how slow the model is" \
+	"$(grep -c 'the model takes about [1-9][0-9]* times as long as the modelled machine would' replay)" 1
+same "and which share of it was read, which rises" "$(tr '\r' '\n' <replay |
+	awk '/%, .* M instructions/ { n++; worse += $1 + 0 < last; last = $1 + 0; much += last > 100 }
+		END { print (n > 1) (worse + 0) (much + 0) }')" 100
 # A busy host can make the short run take more than two seconds: then it is tried again.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	began=$(date +%s%N)

@@ -11,7 +11,7 @@ counts() { "$SOFTPMU" stat -x, --core "$1" --replay some -e "$2" 2>&1 | awk -F, 
 # alone CORE TABLE EVENTS: these, against their counts beside all of the table that need no word and no other stream
 alone() {
 	list=$(awk -F'\t' '/^[^#@]/ && $NF == "-" { print $1 }' "$TOP/data/events/$2.tsv" | grep -Ev \
-		'^(execution_event|replay_event.N?BOGUS|front_end_event|uop_type|instr_retired.*N?BOGUSTAG)' |
+		'^(execution_event|replay_event.N?BOGUS|front_end_event|uop_type|instr_retired.*N?BOGUSTAG|.*[.]RD_3rdL)' |
 		grep -vi assist | paste -sd,)
 	counts "$1" "$list" >list
 	for event in $3; do

@@ -22,8 +22,9 @@ refuses() {	# WORDS OPTION...
 }
 refuses 'option -a: only the given program is traced' -e power/energy-cores/ -a
 refuses 'unknown option --percore-show-thread' --percore-show-thread
-refuses "'offcore_rsp': the modelled PMU has no register for it" \
-	-e '{cpu/event=0xb7,umask=1,offcore_rsp=0x123/,instructions}'
+"$SOFTPMU" stat -e '{cpu/event=0x2a,umask=1,offcore_rsp=0x8003c0001/,instructions}' "$reps" >/dev/null 2>&1 &&
+	ok "probe: offcore_rsp=" || bad "probe: offcore_rsp="
+refuses 'it names no supplier' -e '{cpu/event=0x2a,umask=1,offcore_rsp=0x123/,instructions}'
 refuses 'option -A: ' -x\; -A -e cycles
 refuses "'msr/tsc/': only the core's own PMU is modelled" -e msr/tsc/
 "$SOFTPMU" stat -x, -e '{slots,topdown-retiring}' "$reps" >/dev/null 2>"$work/out"

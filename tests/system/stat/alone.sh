@@ -8,11 +8,12 @@ export LC_ALL=C
 	sort "$TOP/data/events/golden-cove.tsv" >/dev/null 2>&1 || bad "saving a stream"
 counts() { "$SOFTPMU" stat -x, --core "$1" --replay some -e "$2" 2>&1 | awk -F, '{ print $3, $1 }'; }
 
-# alone CORE TABLE EVENTS: these, against their counts beside all of the table that need no word and no other stream
+# alone CORE TABLE EVENTS: these, against their counts beside all of the table that need no word, no other
+# stream and no L3
 alone() {
 	list=$(awk -F'\t' '/^[^#@]/ && $NF == "-" { print $1 }' "$TOP/data/events/$2.tsv" | grep -Ev \
-		'^(execution_event|replay_event.N?BOGUS|front_end_event|uop_type|instr_retired.*N?BOGUSTAG|.*[.]RD_3rdL)' |
-		grep -vi assist | paste -sd,)
+		'^(execution_event|replay_event.N?BOGUS|front_end_event|uop_type|instr_retired.*N?BOGUSTAG)' |
+		grep -Evi 'assist|RD_3rdL' | paste -sd,)
 	counts "$1" "$list" >list
 	for event in $3; do
 		counts "$1" "$event"

@@ -6,8 +6,8 @@
 seq 1 300 >"$work/numbers"
 export LC_ALL=C
 for core in golden-cove skylake; do
-	"$SOFTPMU" stat --core $core --assists --save-stream "$work/stream" -o /dev/null -- bzip2 -c "$work/numbers" >/dev/null ||
-		exit 1
+	"$SOFTPMU" stat --core $core --assists --save-stream "$work/stream" -o /dev/null -- bzip2 -c "$work/numbers" \
+		>/dev/null || exit 1
 	"$SOFTPMU" list --core $core -j | sed -n 's/^{"name": "\([^"]*\)".*"modelled": true.*/\1/p' >"$work/events"
 	"$SOFTPMU" stat -x, --core $core -e "$(paste -sd, "$work/events")" --replay "$work/stream" -o "$work/all" ||
 		exit 1

@@ -404,7 +404,7 @@ LAYOUT(msr_threads_capabilities, F(7, 0, "THREADS", "hardware threads of the cor
 LAYOUT(msr_threads, THREAD_FIELDS);
 LAYOUT(msr_iq_threads,
 	F(43, 41, "PEBS THREAD", "with PEBS: the thread whose DS area takes the records"),
-	F(40, 40, "PEBS", "the counter makes PEBS records, as bits 25 and 26 of MSR_PEBS_ENABLE say for 16 and 17"),
+	F(40, 40, "PEBS", "makes PEBS records (16 and 17: MSR_PEBS_ENABLE, bits 25, 26)"),
 	THREAD_FIELDS);
 
 /* ---- pushout counters ----------------------------------------------------------------------------------------- */

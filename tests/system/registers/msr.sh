@@ -115,7 +115,7 @@ if perl -MJSON::PP -e 1 2>/dev/null; then
 			$layout->{space} ne $r->{space};
 		die "$pmu $r->{name}: no fields\n" unless @{$layout->{fields}};
 		die "$pmu $r->{name}: reset\n" if $r->{present} && $layout->{reset} != $r->{reset};
-		# a register of more than two hardware threads is absent in the list, and shown with a host that has them
+		# those of more than two hardware threads are absent in the list, and shown for a host that has them
 		my $value = $ask->($r->{name}, $r->{reset} // 0);
 		die "$pmu $r->{name}: fields\n" if @{$value->{fields}} != @{$layout->{fields}};
 		die "$pmu $r->{name}: $value->{write}\n" if $value->{write} ne ($r->{help} =~ /read-only/

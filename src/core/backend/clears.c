@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Machine clears and assists; what is modelled: clears.h. */
+#include "core/backend/added_uop.h"
 #include "core/backend/clears.h"
 #include "core/backend/rename.h"
 #include "core/backend/retire.h"
@@ -169,28 +170,7 @@ void clears_blend_begin(const struct core *c, const struct uop *u, unsigned uops
 
 void clears_blend_end(struct core *c, const struct insn *in, const struct blend *b)
 {
-	struct scheduler *sc = &c->sc;
-	const uint64_t is = SPMU_IS(SLOT) | SPMU_IS(EXEC) | SPMU_IS(VECTOR_BLEND);
-	for (unsigned i = 0; i < b->regs; i++) {
-		const uint64_t fetch = c->fe.cycle + !c->fe.room;
-		uint64_t did = c->fe.did_path | SPMU_DID(RETIRED), alloc = rename_slot(c, fetch, &did),
-			 ready = max64(max64(c->reg[b->reg[i]], b->upper[i]), alloc + c->rn.dispatch_delay),
-			 dispatch = ready;
-		const unsigned ports = c->config.sse_avx_ports & sc->port_mask;
-		unsigned port = 255;
-		if (ports) {
-			const struct port_choice *choice = &sc->choice[ports];
-			if (UNLIKELY(scheduler_full(sc, choice))) {
-				alloc = rename_wait_entry(c, choice, alloc, &did);
-				ready = max64(ready, alloc + c->rn.dispatch_delay);
-			}
-			port = scheduler_port(sc, choice, c->rn.slot);
-			scheduler_enter(sc, choice, port);
-			dispatch = scheduler_take(sc, port, ready);
-		}
-		c->reg[b->reg[i]] = dispatch + 1;
-		emit_room(&c->e);
-		const uint64_t retire = retire_at(c, dispatch + 1);
-		write_record(c, in->addr, is, port, 0, did, 0, fetch, alloc, ready, dispatch, dispatch + 1, retire);
-	}
+	for (unsigned i = 0; i < b->regs; i++)
+		c->reg[b->reg[i]] = added_uop(c, in, SPMU_IS(VECTOR_BLEND), c->config.sse_avx_ports & c->sc.port_mask,
+			max64(c->reg[b->reg[i]], b->upper[i]));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * High bytes renamed apart, and the stalls of P6; what is modelled: partial_regs.h. */
+#include "core/backend/added_uop.h"
 #include "core/backend/partial_regs.h"
 #include "core/backend/rename.h"
 #include "core/backend/retire.h"
@@ -43,28 +44,9 @@ static unsigned written(const struct uop *u, unsigned uops, unsigned first)
 /* A merging uop goes ahead of the instruction that reads register k. */
 static void merge(struct core *c, const struct insn *in, unsigned k)
 {
-	struct scheduler *sc = &c->sc;
-	const uint64_t is = SPMU_IS(SLOT) | SPMU_IS(EXEC), fetch = c->fe.cycle + !c->fe.room;
-	uint64_t did = c->fe.did_path | SPMU_DID(RETIRED);
 	rename_new_group(c);
-	uint64_t alloc = rename_slot(c, fetch, &did);
-	unsigned port = 255;
-	uint64_t ready = max64(max64(c->reg[REG_GPR + k], c->reg[REG_HIGH + k]), alloc + c->rn.dispatch_delay),
-		 dispatch = ready;
-	if (c->pa.ports) {
-		const struct port_choice *choice = &sc->choice[c->pa.ports];
-		if (UNLIKELY(scheduler_full(sc, choice))) {
-			alloc = rename_wait_entry(c, choice, alloc, &did);
-			ready = max64(ready, alloc + c->rn.dispatch_delay);
-		}
-		port = scheduler_port(sc, choice, c->rn.slot);
-		scheduler_enter(sc, choice, port);
-		dispatch = scheduler_take(sc, port, ready);
-	}
-	c->reg[REG_GPR + k] = dispatch + 1;
-	emit_room(&c->e);
-	uint64_t retire = retire_at(c, dispatch + 1);
-	write_record(c, in->addr, is, port, 0, did, 0, fetch, alloc, ready, dispatch, dispatch + 1, retire);
+	c->reg[REG_GPR + k] =
+		added_uop(c, in, 0, c->pa.ports, max64(c->reg[REG_GPR + k], c->reg[REG_HIGH + k]));
 	rename_new_group(c);
 }
 

@@ -63,6 +63,28 @@ static uint32_t precise_counters(const struct spmu_model *m, const struct driver
 	return e->pdist && pebs_format(m) >= 4 && e->event->pmc_mask & 1 ? 1 : pebs_counters(m);
 }
 
+/* OFFCORE_RESPONSE_0 and _1 count the same, each by a register of its own: the event that counts on the same counters
+ * by the other register.  NULL: there is none. */
+static const struct spmu_event *other_offcore(const struct spmu_model *m, const struct spmu_event *e)
+{
+	const uint32_t msr = e->extra_msr == MSR_OFFCORE_RSP_0 ? MSR_OFFCORE_RSP_1
+		: e->extra_msr == MSR_OFFCORE_RSP_1            ? MSR_OFFCORE_RSP_0 : 0;
+	for (size_t i = 0; msr && i < spmu_model_events(m); i++) {
+		const struct spmu_event *o = spmu_model_event(m, i);
+		if (o->extra_msr == msr && o->pmc_mask == e->pmc_mask)
+			return o;
+	}
+	return NULL;
+}
+
+/* The event counts by the other register, with its bits of PERFEVTSEL beside the code kept (as Linux does it:
+ * arch/x86/events/intel/core.c, intel_fixup_er). */
+static void take_other_offcore(const struct spmu_model *m, struct driver_event *e)
+{
+	e->event = other_offcore(m, e->event);
+	e->evtsel = (e->evtsel & ~UINT64_C(0xffff)) | e->event->event | (uint64_t)e->event->umask << 8;
+}
+
 /* First fit over copies of the PMU, for families whose counters differ only in the masks of the events. */
 static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, unsigned room, unsigned *pmus,
 	size_t *which, struct err *err)
@@ -76,7 +98,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 	for (size_t i = 0; i < n; i++)
 		e[i].beside_metrics = metrics && e[i].fixed == 3 && !e[i].sampled && !e[i].precise &&
 			!(e[i].event->flags & SPMU_EVENT_METRIC);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const struct spmu_event *other = other_offcore(m, e[i].event);
 		item[i] = (struct plan_item){ .evtsel = e[i].evtsel,
 			.fixed = e[i].precise && pebs_format(m) < 4 ? -1 : e[i].fixed,
 			.metric = driver_is_metric(&e[i]),
@@ -84,7 +107,9 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 				? 0
 				: e[i].event->pmc_mask & precise_counters(m, &e[i]),
 			.extra_msr = e[i].event->extra_msr,
-			.extra = e[i].extra };
+			.extra = e[i].extra,
+			.other_msr = other ? other->extra_msr : 0 };
+	}
 	int rc = 0;
 	for (size_t i = 0; i < n && !rc; i++)
 		if (e[i].event->flags & SPMU_EVENT_METRIC && (e[i].sampled || e[i].precise)) {
@@ -103,6 +128,8 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 		e[i].pmu = item[i].pmu;
 		e[i].counter = item[i].gp;
 		e[i].fixed = item[i].fixed;
+		if (item[i].other)
+			take_other_offcore(m, &e[i]);
 		if (room && e[i].pmu >= room) {
 			*which = i;
 			rc = err_set(err, ERR_UNSUPPORTED,

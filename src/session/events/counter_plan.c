@@ -8,30 +8,50 @@
 enum { EXTRAS = 4 };	/* MSRs beside PERFEVTSELx that events can need */
 struct copy_use { uint32_t gp, fixed, metrics, msr[EXTRAS]; uint64_t extra[EXTRAS]; };	/* metrics: part of fixed */
 
-/* The copy's place for the item's MSR: the one that holds the same value already, or a free one.  NULL: the MSR
- * holds another value. */
-static uint64_t *extra_place(struct copy_use *u, const struct plan_item *it, unsigned *at)
+/* The copy's place for this MSR: the one that it has already, or a free one, which has the MSR 0. */
+static unsigned extra_place(const struct copy_use *u, uint32_t msr)
 {
-	for (*at = 0; *at < EXTRAS; ++*at)
-		if (!u->msr[*at] || u->msr[*at] == it->extra_msr)
-			return !u->msr[*at] || u->extra[*at] == it->extra ? &u->extra[*at] : NULL;
-	return NULL;
+	unsigned at = 0;
+	while (at < EXTRAS && u->msr[at] && u->msr[at] != msr)
+		at++;
+	return at;
 }
 
-static bool extra_fits(struct copy_use *u, const struct plan_item *it)
+static bool extra_held(const struct copy_use *u, uint32_t msr, uint64_t value)
 {
-	unsigned at;
-	return !it->extra_msr || extra_place(u, it, &at);
+	const unsigned at = msr ? extra_place(u, msr) : EXTRAS;
+	return at < EXTRAS && u->msr[at] && u->extra[at] == value;
 }
 
-static void extra_take(struct copy_use *u, const struct plan_item *it)
+static bool extra_free(const struct copy_use *u, uint32_t msr)
 {
-	unsigned at;
-	uint64_t *place = it->extra_msr ? extra_place(u, it, &at) : NULL;
-	if (place) {
-		u->msr[at] = it->extra_msr;
-		*place = it->extra;
-	}
+	const unsigned at = msr ? extra_place(u, msr) : EXTRAS;
+	return at < EXTRAS && !u->msr[at];
+}
+
+/* The register of the copy that the item can use: one that has its value already, or else a free one.  0: none. */
+static uint32_t extra_choose(const struct copy_use *u, const struct plan_item *it)
+{
+	return extra_held(u, it->extra_msr, it->extra) ? it->extra_msr
+		: extra_held(u, it->other_msr, it->extra) ? it->other_msr
+		: extra_free(u, it->extra_msr) ? it->extra_msr
+		: extra_free(u, it->other_msr) ? it->other_msr : 0;
+}
+
+static bool extra_fits(const struct copy_use *u, const struct plan_item *it)
+{
+	return !it->extra_msr || extra_choose(u, it);
+}
+
+static void extra_take(struct copy_use *u, struct plan_item *it)
+{
+	const uint32_t msr = it->extra_msr ? extra_choose(u, it) : 0;
+	if (!msr)
+		return;
+	const unsigned at = extra_place(u, msr);
+	u->msr[at] = msr;
+	u->extra[at] = it->extra;
+	it->other = msr != it->extra_msr;
 }
 
 static unsigned choices(const struct plan_item *i, uint32_t gp_all)

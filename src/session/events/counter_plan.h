@@ -14,11 +14,13 @@ struct plan_item {
 	uint32_t pmc_mask;	/* set of general-purpose counters that can count it; 0: none */
 	int fixed;		/* fixed counter that can count it; -1: none */
 	bool metric;		/* it shares `fixed` with others of which this is true, but with nothing else */
-	/* a register of the whole PMU that it needs (0: none), and its value; events on the same copy must need
-	 * the same value */
+	/* a register of the whole PMU that it needs (0: none), and its value: events that use the same register of
+	 * the same copy need the same value */
 	uint32_t extra_msr;
 	uint64_t extra;		/* is kept off by */
+	uint32_t other_msr;	/* a register that does as well as extra_msr; 0: none */
 	/* result */
+	bool other;		/* it uses other_msr */
 	unsigned pmu;		/* copy, from 0 */
 	int gp;			/* general-purpose counter, or -1: on the fixed counter `fixed` */
 };

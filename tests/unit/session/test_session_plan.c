@@ -109,6 +109,28 @@ static void test_no_counter_is_given_twice(void **state)
 	}
 }
 
+static void test_two_values_use_two_registers_and_a_third_another_copy(void **state)
+{
+	(void)state;
+	enum { RSP_0 = 0x1a6, RSP_1 = 0x1a7 };
+	struct plan_item item[] = {
+		{ .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_0, .extra = 1, .other_msr = RSP_1 },
+		{ .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_0, .extra = 2, .other_msr = RSP_1 },
+		{ .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_1, .extra = 1, .other_msr = RSP_0 },
+		{ .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_0, .extra = 3, .other_msr = RSP_1 } };
+	assert_int_equal(plan(item, 4), 2);
+	static const struct { unsigned pmu; bool other; } want[] = { { 0, false }, { 0, true }, { 0, true },
+		{ 1, false } };
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(item[i].pmu, want[i].pmu);
+		assert_int_equal(item[i].other, want[i].other);
+	}
+	/* a PMU with one register */
+	struct plan_item one[] = { { .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_0, .extra = 1 },
+		{ .pmc_mask = 0xff, .fixed = -1, .extra_msr = RSP_0, .extra = 2 } };
+	assert_int_equal(plan(one, 2), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +140,7 @@ int main(void)
 		cmocka_unit_test(test_the_choosy_get_their_counter),
 		cmocka_unit_test(test_what_no_counter_can_count_is_refused),
 		cmocka_unit_test(test_no_counter_is_given_twice),
+		cmocka_unit_test(test_two_values_use_two_registers_and_a_third_another_copy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

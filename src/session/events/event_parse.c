@@ -534,6 +534,50 @@ static bool begins_name(const struct parser *p, const char *text)
 	return false;
 }
 
+/* Adds the event if libpfm4 can encode `text`; *known says so. */
+static int by_libpfm(struct parser *p, const char *s, size_t n, const char *text, struct wish w, bool *known)
+{
+	uint64_t code = 0;
+	bool two = false;
+	struct err why = { 0 };
+	*known = p->core && p->core->libpfm[0] && !names_libpfm(text, p->core, &code, &w.extra, &two, &why);
+	if (!*known)
+		return 0;
+	w.extra_msr = two ? UINT32_MAX : 0;
+	const uint64_t rest = code & ~(NAMES_EVENT_BITS | NAMES_IGNORED_BITS);
+	if (rest && !is_netburst(p))
+		return bad(p, ERR_UNSUPPORTED, "'%s': libpfm4 sets bits %#llx, which select nothing in this PMU", text,
+			(unsigned long long)rest);
+	if (code & SPMU_EVTSEL_OS)
+		return modifiers(p, &w, "k", 1, text);
+	w.user |= strstr(text, ":u") && (code & SPMU_EVTSEL_USR);
+	return add_code(p, s, n, code & NAMES_EVENT_BITS, &w, true);
+}
+
+/* `words`, in text, are unit masks of the event, and libpfm4 does not know all of them.  Names the first such. */
+static int no_mask(struct parser *p, const char *text, const char *words, const struct spmu_event *row)
+{
+	size_t n = strcspn(words, ":");
+	for (const char *w = words; *w; w += *w == ':') {
+		const size_t wn = strcspn(w, ":");
+		char alone[512];
+		uint64_t code, value;
+		bool two;
+		struct err why = { 0 };
+		snprintf(alone, sizeof alone, "%.*s%.*s", (int)(words - text), text, (int)wn, w);
+		if (!modifier_letters(w, wn) && (!p->core || !p->core->libpfm[0] ||
+				names_libpfm(alone, p->core, &code, &value, &two, &why))) {
+			words = w;
+			n = wn;
+			break;
+		}
+		w += wn;
+	}
+	return bad(p, ERR_INPUT,
+		"'%s': %s has no unit mask '%.*s' in the event table of %s, and no modifier is called so", text,
+		row->name, (int)(n > 60 ? 60 : n), words, core_name(p));
+}
+
 static int named(struct parser *p, const char *s, size_t n, struct wish w)
 {
 	char text[256], head[256];
@@ -567,19 +611,13 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 	}
 	if (cut == 0) {
 		/* not in our tables; libpfm4 may know another spelling of it */
-		uint64_t code = 0;
-		bool two = false;
-		struct err why = { 0 };
+		bool known;
+		int rc = by_libpfm(p, s, n, text, w, &known);
+		if (rc || known)
+			return rc;
 		memcpy(head, name, len + 1);
 		char *colon = strchr(head, ':');
 		char *last = strrchr(head, ':');
-		if (p->core && p->core->libpfm[0] && names_libpfm(text, p->core, &code, &w.extra, &two, &why) == 0) {
-			w.extra_msr = two ? UINT32_MAX : 0;
-			if (code & SPMU_EVTSEL_OS)
-				return modifiers(p, &w, "k", 1, text);
-			w.user |= strstr(text, ":u") && (code & SPMU_EVTSEL_USR);
-			return add_code(p, s, n, code & NAMES_EVENT_BITS, &w, true);
-		}
 		if (colon && last && modifier_letters(last + 1, strlen(last + 1)))
 			*last = 0;
 		if (!libpfm && strchr(head, ':') && islower((unsigned char)head[0]) && !strchr(head, '.') &&
@@ -595,11 +633,12 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 	}
 	/* the tail: perf's modifiers in one word, or libpfm4's attributes, each behind a colon */
 	const char *tail = name + cut;
+	const struct wish w0 = w;
 	bool single = *tail && !strchr(tail + 1, ':'), attributes = false;
 	while (*tail) {
 		const char *word = tail + 1, *end = strchrnul(word, ':');
 		size_t wn = (size_t)(end - word);
-		bool known = false;
+		bool known = false, encoded = false;
 		int rc = 0;
 		if (is_netburst(p) && row && wn)
 			rc = netburst_word(&w.netburst, p->model, row, word, wn, &known, p->err);
@@ -611,11 +650,13 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		if (!rc && !known && wn && (!modifier_letters(word, wn) || (wn == 1 && *word == 'e')))
 			rc = attribute(p, &w, word, wn, &known);
 		attributes |= known;
+		/* a unit mask that the tables do not name: libpfm4 has such for bits of MSR_OFFCORE_RSP_x */
+		if (!rc && !known && row && !is_netburst(p) && wn && !modifier_letters(word, wn))
+			rc = by_libpfm(p, s, n, text, w0, &encoded);
+		if (encoded)
+			return rc;
 		if (!rc && !known && row && wn > 1 && isupper((unsigned char)*word) && !modifier_letters(word, wn))
-			rc = bad(p, ERR_INPUT,
-				"'%s': %s has no unit mask '%.*s' in the event table of %s, and no modifier is called "
-				"so",
-				text, row->name, (int)(wn > 60 ? 60 : wn), word, core_name(p));
+			rc = no_mask(p, text, word, row);
 		else if (!rc && !known)
 			rc = wn ? modifiers(p, &w, word, wn, text)
 				: bad(p, ERR_INPUT, "'%s': a modifier was expected after the colon", text);

@@ -36,6 +36,41 @@ same "OFFCORE_RESPONSE_1 with the same value counts the same" "$(awk -F, '$2 ~ /
 within "loads that retire see as many modified lines" "$(of mem_load_l3_hit_retired.xsnp_fwd)" \
 	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)" 5
 
+# Two values at the same time, by the two registers of one PMU; three are too many.
+while read -r core one two three other; do
+	count --core $core -e $one,$two >counts
+	count --core $core --one-pmu -e "{$one,$two}" >together
+	nonzero "$core: the second value counts" "$(of $two)"
+	same "$core: two values count on one PMU as on two" "$(cat together)" "$(cat counts)"
+	refuse "$core: three values on one PMU" "does not fit on one PMU" \
+		"$SOFTPMU" stat --core $core --one-pmu -e "{$one,$two,$three}" true
+	count --core $core -e $other >alone
+	count --core $core --one-pmu -e "{$one,$other}" >together
+	same "$core: an event of the second register makes room" "$(sed -n 2p together)" "$(cat alone)"
+done <<-END
+	skylake $name.demand_data_rd.any_response $name.demand_rfo.any_response $name.demand_code_rd.any_response \
+		cpu/event=0xbb,umask=1,offcore_rsp=0x10002/
+	golden-cove ocr.demand_data_rd.any_response ocr.demand_rfo.any_response ocr.demand_code_rd.any_response \
+		cpu/event=0x2b,umask=1,offcore_rsp=0x10002/
+END
+"$SOFTPMU" record -q --core skylake -e $name.demand_data_rd.any_response -e $name.demand_rfo.any_response \
+	-c 500 -o two.data --replay stream >/dev/null 2>err || cat err
+for e in demand_data_rd demand_rfo; do
+	check "$e has samples when both are sampled" sh -c \
+		"perf script -i two.data -F event 2>/dev/null | grep -qi $e"
+done
+
+# libpfm4's unit masks, with its PMU's name and without, are the raw value that libpfm4 makes of them.
+E=offcore_response_0:dmnd_rfo:l3_miss_local:snp_any
+count --core skylake -e skl::$E,$E:c=1:u,cpu/event=0xb7,umask=1,offcore_rsp=0x3f84000002,name=raw/ >counts
+nonzero "libpfm4's unit masks count" "$(of skl::$E)"
+same "they are the same raw value" "$(of skl::$E)" "$(awk -F, '$2 ~ /^raw/ { print $1 }' counts)"
+check "libpfm4's attributes go with them" [ "$(of $E:c=1)" -gt 0 -a "$(of $E:c=1)" -le "$(of skl::$E)" ]
+refuse "a unit mask that libpfm4 does not know" "no unit mask 'NOBODY'" \
+	"$SOFTPMU" stat --core skylake -e skl::OFFCORE_RESPONSE_0:DMND_RFO:NOBODY true
+refuse "an attribute that the PMU has no bit for" "select nothing" \
+	"$SOFTPMU" stat --core skylake -e skl::OFFCORE_RESPONSE_0:DMND_RFO:intx=1 true
+
 refuse "memory of other sockets" "one socket" \
 	"$SOFTPMU" stat --core golden-cove -e OCR.READS_TO_CORE.REMOTE_DRAM true
 refuse "another cluster's caches" "not divided into clusters" \

@@ -23,15 +23,15 @@ static bool off(const struct core_config *c, enum pmu_lack what)
 
 static const struct { enum pmu_lack what; const char *reason; } core_parts[] = {
 	{ PMU_LACKS_LOOP_BUFFER, "the loop buffer is switched off; --set lsd.size=64 switches it on" },
-	{ PMU_LACKS_FLAGS_MERGE, "no uop merges flags on this core; "
-		"--set partial.flags_ports=0x23 makes it do so" },
-	{ PMU_LACKS_BLENDS, "no uop keeps the upper halves of vector registers on this core; "
-		"--set assist.sse_avx=blend makes it do so" },
-	{ PMU_LACKS_UPPER_SAVES, "no microcode saves the upper halves of vector registers on this core; "
-		"--set assist.sse_avx=save makes it do so" },
-	{ PMU_LACKS_STALE_SNOOPS, "only an inclusive L3 snoops a core in vain; "
-		"--set l3.inclusion=inclusive makes it so" },
-	{ PMU_LACKS_1G_PAGES, "no page has 1 GB; with --set memory.page=1G all have" },
+	{ PMU_LACKS_FLAGS_MERGE, "this core merges flags without a uop; "
+		"--set partial.flags_ports=0x23 adds one" },
+	{ PMU_LACKS_BLENDS, "this core has no uops that keep the upper halves of vector registers; "
+		"--set assist.sse_avx=blend adds them" },
+	{ PMU_LACKS_UPPER_SAVES, "this core has no microcode that saves the upper halves of vector registers; "
+		"--set assist.sse_avx=save adds it" },
+	{ PMU_LACKS_STALE_SNOOPS, "only an inclusive L3 asks a core for a line that the core has dropped; "
+		"--set l3.inclusion=inclusive makes it inclusive" },
+	{ PMU_LACKS_1G_PAGES, "the program has no pages of 1 GB; with --set memory.page=1G all its pages are of 1 GB" },
 };
 
 const char *cli_switched_off(const struct core_config *core, const struct spmu_model *m, const struct spmu_event *e)
@@ -46,8 +46,8 @@ const char *cli_switched_off_uncore(const struct core_config *core, const char *
 {
 	static const char evicts[] = "UNC_CHA_CORE_SNP.EVICT_", closes[] = "UNC_M_PRE_COUNT.PGT";
 	if (!core->l3_filter && !strncasecmp(name, evicts, sizeof evicts - 1))
-		return "the snoop filter has room for all lines; --set l3.filter=N gives it room for N bytes of lines";
+		return "the snoop filter has room for all lines of the cores; --set l3.filter=1M leaves room for 1 MB";
 	if (core->dram_row_close_ns <= 0 && !strncasecmp(name, closes, sizeof closes - 1))
-		return "unused rows stay open; --set dram.row_close_ns=N closes them after N ns";
+		return "idle rows stay open; --set dram.row_close_ns=1000 closes a row after 1000 ns without a read";
 	return NULL;
 }

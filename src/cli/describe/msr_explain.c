@@ -276,9 +276,13 @@ static void explain_threads(unsigned counter, uint64_t value, struct msr_notes *
 				(value >> 2 * t & 3) == 3 ? "" : value >> 2 * t & 1 ? " user" : " kernel");
 	if (used)
 		note(n, "counter %u counts %s", counter, text);
+	used = 0;
 	for (unsigned k = 0; k < 9; k++)
 		if (value >> (24 + k) & 1)
-			note(n, "counts while %u threads run", k);
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", used ? " or " : "", k);
+	if (used)
+		note(n, "counts while %s thread%s run%s", text, !strcmp(text, "1") ? "" : "s",
+			!strcmp(text, "1") ? "s" : "");
 	for (unsigned t = 0; t < 8; t++)
 		if (value >> (16 + t) & 1)
 			note(n, "an overflow interrupts T%u", t);

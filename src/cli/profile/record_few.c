@@ -27,16 +27,16 @@ void record_few_text(const char *event, uint64_t samples, uint64_t count, uint64
 	text[0] = 0;
 	if (samples >= RECORD_FEW || samples >= count)
 		return;
-	int n = snprintf(text, bytes, "%llu sample%s of %s %s few: ", (unsigned long long)samples,
-		samples == 1 ? "" : "s", event, samples == 1 ? "is" : "are");
+	int n = samples ? snprintf(text, bytes, "only %llu sample%s of %s; ", (unsigned long long)samples,
+		samples == 1 ? "" : "s", event) : snprintf(text, bytes, "no sample of %s; ", event);
 	if (n < 0 || (size_t)n >= bytes)
 		return;
 	if (frequency && samples)
-		snprintf(text + n, bytes - (size_t)n, "-F %llu takes about a thousand",
+		snprintf(text + n, bytes - (size_t)n, "-F %llu would take about 1000",
 			(unsigned long long)(frequency * RECORD_ENOUGH / samples));
 	else if (count < 2 * RECORD_ENOUGH)
-		snprintf(text + n, bytes - (size_t)n, "-c 1 takes all %llu", (unsigned long long)count);
+		snprintf(text + n, bytes - (size_t)n, "-c 1 would take all %llu", (unsigned long long)count);
 	else
-		snprintf(text + n, bytes - (size_t)n, "-c %llu takes about a thousand",
+		snprintf(text + n, bytes - (size_t)n, "-c %llu would take about 1000",
 			(unsigned long long)record_enough_period(count));
 }

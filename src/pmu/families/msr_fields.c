@@ -228,11 +228,12 @@ LAYOUT(msr_frontend, F(22, 20, "IDQ_BUBBLE_WIDTH", "at least this many issue slo
 		VALUES(frontend_codes)));
 /* Bits: offcore.c. */
 LAYOUT(msr_offcore,
-	F(37, 37, "SNOOP_NON_DRAM", "snoop: the address is not in DRAM; none is here", .when = OFFCORE_LATER),
+	F(37, 37, "SNOOP_NON_DRAM", "snoop: the address is not in DRAM; here all addresses are", .when = OFFCORE_LATER),
 	F(36, 36, "SNOOP_HITM", "snoop: another core had the line modified", .when = OFFCORE_LATER),
 	F(35, 35, "SNOOP_HIT_WITH_FWD", "snoop: another core had the line clean, and sent it", .when = OFFCORE_LATER),
 	F(34, 34, "SNOOP_HIT_NO_FWD", "snoop: another core had the line clean; L3 sent it", .when = OFFCORE_LATER),
-	F(33, 33, "SNOOP_MISS", "snoop: cores were asked in vain; here that counts as none", .when = OFFCORE_LATER),
+	F(33, 33, "SNOOP_MISS", "snoop: the cores that were asked did not have it; counted as SNOOP_NOT_NEEDED here",
+		.when = OFFCORE_LATER),
 	F(32, 32, "SNOOP_NOT_NEEDED", "snoop: no other core was asked (reads)", .when = OFFCORE_LATER),
 	F(31, 31, "SNOOP_NONE", "snoop: memory answered, or a write that no other core was asked for",
 		.when = OFFCORE_LATER),
@@ -248,16 +249,16 @@ LAYOUT(msr_offcore,
 	F(25, 22, "L4_HIT", "supplier: L4; there is none here", .when = OFFCORE_BROADWELL),
 	F(25, 22, "L4_HIT", "supplier: L4; there is none here", .when = OFFCORE_SKYLAKE),
 	F(22, 22, "L3_MISS_LOCAL", "supplier: memory", .when = OFFCORE_TO_HASWELL),
-	F(21, 21, "L3_HIT_F", "supplier: L3, the line in state F; the model counts it with E and S only",
+	F(21, 21, "L3_HIT_F", "supplier: L3, the line in state F; counts only together with E and S",
 		.when = OFFCORE_LATER),
-	F(20, 20, "L3_HIT_S", "supplier: L3, the line in state S; the model counts it with E only",
+	F(20, 20, "L3_HIT_S", "supplier: L3, the line in state S; counts only together with E",
 		.when = OFFCORE_LATER),
-	F(19, 19, "L3_HIT_E", "supplier: L3, the line in state E; the model counts it with S only",
+	F(19, 19, "L3_HIT_E", "supplier: L3, the line in state E; counts only together with S",
 		.when = OFFCORE_LATER),
 	F(18, 18, "L3_HIT_M", "supplier: L3, the line modified", .when = OFFCORE_LATER),
 	F(17, 17, "NO_SUPP", "supplier: nobody (writes, locks, flushes)", .when = OFFCORE_LATER),
 	F(16, 16, "ANY", "any answer: the bits above do not matter", .when = OFFCORE_LATER),
-	F(15, 15, "NON_DRAM", "answer: the address is not in DRAM; none is here", .when = OFFCORE_NEHALEM),
+	F(15, 15, "NON_DRAM", "answer: the address is not in DRAM; here all addresses are", .when = OFFCORE_NEHALEM),
 	F(14, 14, "LOCAL_DRAM", "answer: memory", .when = OFFCORE_NEHALEM),
 	F(13, 11, "REMOTE", "answer: another socket; there is none here", .when = OFFCORE_NEHALEM),
 	F(10, 10, "OTHER_CORE_HITM", "answer: another core had the line modified", .when = OFFCORE_NEHALEM),
@@ -293,8 +294,8 @@ LAYOUT(msr_offcore,
 	F(3, 3, "Bit_3", "not documented", .when = OFFCORE_SKYLAKE),
 	F(3, 3, "COREWB_M", "request: modified line that L2 evicted", .when = OFFCORE_FROM_ICE_LAKE),
 	F(2, 2, "DMND_CODE_RD", "request: code read", .when = OFFCORE),
-	F(1, 1, "DMND_RFO", "request: read for ownership, or for ownership alone", .when = OFFCORE),
-	F(0, 0, "DMND_DATA_RD", "request: demand data read or page walk; before Skylake prefetches of L1D, too",
+	F(1, 1, "DMND_RFO", "request: read for ownership, or request for ownership alone", .when = OFFCORE),
+	F(0, 0, "DMND_DATA_RD", "request: demand data read or page walk; before Skylake also prefetch of L1D",
 		.when = OFFCORE));
 static const value available[] = { { 0, "available" }, { 1, "not available" } };
 LAYOUT(msr_misc_enable,
@@ -398,13 +399,13 @@ LAYOUT(msr_precise, F(31, 0, "TAGGING", "front-end tagging by the trace cache; n
 
 LAYOUT(msr_threads_capabilities, F(7, 0, "THREADS", "hardware threads of the core"));
 #define THREAD_FIELDS \
-	F(32, 24, "ACTIVE", "bit n: count while n threads run; 0: as ACTIVE THREAD of the CCCR says"), \
+	F(32, 24, "ACTIVE", "bit n: count while n threads run; no bit: when ACTIVE THREAD of the CCCR says"), \
 	F(23, 16, "OVF_PMI", "bit n: interrupt thread n at the event after the overflow"), \
-	F(15, 0, "WHO", "bit 2n: count thread n at CPL above 0, 2n + 1: at CPL 0; 0: as the ESCR says")
+	F(15, 0, "WHO", "count thread n at CPL above 0 (bit 2n), at CPL 0 (bit 2n + 1); no bit: as the ESCR says")
 LAYOUT(msr_threads, THREAD_FIELDS);
 LAYOUT(msr_iq_threads,
 	F(43, 41, "PEBS THREAD", "with PEBS: the thread whose DS area takes the records"),
-	F(40, 40, "PEBS", "makes PEBS records (16 and 17: MSR_PEBS_ENABLE, bits 25, 26)"),
+	F(40, 40, "PEBS", "makes PEBS records (counters 16 and 17: see bits 25 and 26 of MSR_PEBS_ENABLE)"),
 	THREAD_FIELDS);
 
 /* ---- pushout counters ----------------------------------------------------------------------------------------- */

@@ -250,9 +250,11 @@ static int hardware(struct parser *p, struct session_event *e, const char *spell
 	const struct spmu_event *row = e->event;
 	uint64_t evtsel = (base & ~w->mask) | w->set | netburst_filter(&w->netburst);
 	bool qualified = (evtsel ^ names_evtsel(row)) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
+	const bool same = strlen(row->name) == n && !strncasecmp(spelled, row->name, n);
 	if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
-		return bad(p, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s",
-			(int)(n > 100 ? 100 : n), spelled, row->name, core_name(p),
+		return bad(p, ERR_UNSUPPORTED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s",
+			(int)(n > 100 ? 100 : n), spelled, same ? "" : " (", same ? "" : row->name, same ? "" : ")",
+			core_name(p),
 			row->not_modelled[0] ? row->not_modelled : "the table gives no reason");
 	if (row->fixed >= 0 && !qualified)
 		e->fixed = row->fixed;

@@ -94,9 +94,10 @@ static const struct spmu_uncore_event *of_code(const struct spmu_uncore_model *m
 static int take_row(struct uncore_event *out, const struct spmu_uncore_event *row, const struct core_config *core,
 	const char *text, size_t n, struct err *err)
 {
+	const bool same = strlen(row->name) == n && !strncasecmp(text, row->name, n);
 	if (row->not_modelled[0])
-		return err_set(err, ERR_UNSUPPORTED, "event '%.*s' (%s) exists on %s but is not modelled: %s", (int)n,
-			text, row->name, core->name, row->not_modelled);
+		return err_set(err, ERR_UNSUPPORTED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s", (int)n,
+			text, same ? "" : " (", same ? "" : row->name, same ? "" : ")", core->name, row->not_modelled);
 	out->unit = row->unit;
 	out->counters = row->counters;
 	out->control = SPMU_UNC_SELECT(row->event, row->umask, row->cmask);

@@ -39,15 +39,15 @@ static void test_few_samples_get_advice(void **state)
 	char text[256], small[20];
 	(void)state;
 	record_few_text("cycles:u", 99, 1000000, 0, text, sizeof text);
-	assert_string_equal(text, "99 samples of cycles:u are few: -c 1009 takes about a thousand");
+	assert_string_equal(text, "only 99 samples of cycles:u; -c 1009 would take about 1000");
 	record_few_text("cycles:u", 1, 1500, 0, text, sizeof text);
-	assert_string_equal(text, "1 sample of cycles:u is few: -c 1 takes all 1500");
+	assert_string_equal(text, "only 1 sample of cycles:u; -c 1 would take all 1500");
 	record_few_text("cycles:u", 50, 5000000, 4000, text, sizeof text);
-	assert_string_equal(text, "50 samples of cycles:u are few: -F 80000 takes about a thousand");
+	assert_string_equal(text, "only 50 samples of cycles:u; -F 80000 would take about 1000");
 	record_few_text("cycles:u", 0, 5000000, 4000, text, sizeof text);
-	assert_string_equal(text, "0 samples of cycles:u are few: -c 5003 takes about a thousand");
+	assert_string_equal(text, "no sample of cycles:u; -c 5003 would take about 1000");
 	record_few_text("cycles:u", 0, 5000000, 4000, small, sizeof small);
-	assert_in_range(small[0], '0', '9');
+	assert_int_equal(small[0], 'n');
 }
 
 int main(void)

@@ -51,30 +51,16 @@ void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insn
 			warm_branch(c, b, i, insns, next_ip);
 }
 
-static void warm_flush(struct core *c, const struct iblock *b, const struct insn *in, unsigned slot, uint64_t addr)
-{
-	for (const struct uop *u = b->uop + in->first_uop, *end = u + in->uops; u < end; u++)
-		if (u->kind == UOP_FLUSH && u->slot == slot && (u->flush != FLUSH_DEMOTE || c->config.l3_demote))
-			memsys_warm_flush(c->mem, addr, u->flush);
-}
-
 static void warm_by_insn(struct core *c, const struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	const unsigned nslots = core_executed(b, exit, &insns);
-	uint64_t line = FE_NOWHERE;
+	uint64_t line = WARM_NO_LINE;
 	for (unsigned i = 0; i < insns; i++) {
-		const struct insn *in = &b->insn[i];
-		if (in->addr >> c->fe.line_log2 != line) {
-			line = in->addr >> c->fe.line_log2;
-			memsys_warm_fetch(c->mem, in->addr);
-		}
-		for (unsigned s = in->first_slot, n = s + in->slots; s < n && s < nslots; s++) {
-			const unsigned kind = b->slot[s].kind;
-			if (kind <= ST_SLOT_LOADSTORE && kind && slots[s] != ST_NOT_DONE)
-				memsys_warm_data(c->mem, in->addr, slots[s], b->slot[s].size, kind & ST_SLOT_STORE);
-			else if (kind == ST_SLOT_FLUSH)
-				warm_flush(c, b, in, s, slots[s]);
-		}
+		struct warm_op op[1 + b->insn[i].slots];
+		const struct warm_op *end = warm_plan_accesses(b, i, c->fe.line_log2, &line, op);
+		while (end > op && end[-1].kind != WARM_FETCH && end[-1].slot >= nslots)
+			end--;
+		memsys_warm(c->mem, op, (size_t)(end - op), b->insn, slots);
 	}
 }
 

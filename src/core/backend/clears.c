@@ -70,13 +70,13 @@ static void wait(struct core *c, enum spmu_signal signal, uint64_t ip, uint64_t 
 	c->fe.loop_active = false;
 }
 
-void clears_code_written(void *core, uint64_t addr, uint32_t size)
+void clears_code_written(void *core, uint64_t addr, uint32_t size, bool timed)
 {
 	struct core *c = core;
 	const uint32_t bytes = c->config.clear_smc_bytes;
 	uint64_t first = addr & ~(uint64_t)(bytes - 1), last = (addr + (size ? size - 1 : 0)) | (bytes - 1);
 	frontend_discard(c, first, last - first + 1);
-	if (c->config.clear_smc)
+	if (c->config.clear_smc && timed)
 		wait(c, SPMU_SIG_CLEAR_SMC, 0, addr);
 }
 

@@ -418,7 +418,8 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 
 /* A store to a page with code: drops the L1I lines in the block of clear.smc_bytes around it, and tells the pipeline
  * (clears.h). */
-static __attribute__((noinline)) void code_written(struct memsys *m, uint64_t addr, uint64_t last, uint64_t *did)
+static __attribute__((noinline)) void code_written(struct memsys *m, uint64_t addr, uint64_t last, uint64_t *did,
+	bool timed)
 {
 	uint64_t first = addr & ~(uint64_t)(m->smc_bytes - 1), end = last | (m->smc_bytes - 1);
 	bool found = false;
@@ -435,26 +436,21 @@ static __attribute__((noinline)) void code_written(struct memsys *m, uint64_t ad
 	if (m->config.clear_smc)
 		*did |= SPMU_DID(CLEAR_SMC);
 	if (m->emitter->code_written)
-		m->emitter->code_written(m->emitter->owner, addr, (uint32_t)(last - addr) + 1);
+		m->emitter->code_written(m->emitter->owner, addr, (uint32_t)(last - addr) + 1, timed);
 }
 
-void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r)
+ALWAYS_INLINE void store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, bool timed,
+	struct mem_result *r)
 {
-	uint64_t page = addr >> m->page_shift;
-	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && cycle >= m->walk.latest &&
-	                     page == (m->has_dtlb_store ? m->last_store_page : m->last_page), 1)) {
-		r->ready = cycle;
-		r->did = 0;
-		return;
-	}
+	const uint64_t page = addr >> m->page_shift;
 	uint64_t last = addr + (size ? size - 1 : 0);
 	if (last < addr)
 		last = UINT64_MAX;
 	r->did = 0;
 	r->ready = cycle;
-	translate(m, TRANSLATE_STORE, addr, &r->ready, &r->did, true);
+	translate(m, TRANSLATE_STORE, addr, &r->ready, &r->did, timed);
 	if (__builtin_expect(has_code(m, page) || has_code(m, last >> m->page_shift), 0))
-		code_written(m, addr, last, &r->did);
+		code_written(m, addr, last, &r->did, timed);
 	if (addr >> m->line_log2 == last >> m->line_log2)
 		return;
 	r->did |= SPMU_DID(SPLIT_LINE);
@@ -463,10 +459,22 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 	r->did |= SPMU_DID(SPLIT_PAGE);
 	if (addr >> m->page_shift != last >> m->page_shift) {
 		uint64_t second = cycle;
-		translate(m, TRANSLATE_STORE, last, &second, &r->did, true);
+		translate(m, TRANSLATE_STORE, last, &second, &r->did, timed);
 		if (second > r->ready)
 			r->ready = second;
 	}
+}
+
+void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle, struct mem_result *r)
+{
+	const uint64_t page = addr >> m->page_shift;
+	if (__builtin_expect((addr & (LINE_BYTES - 1)) + size <= LINE_BYTES && cycle >= m->walk.latest &&
+	                     page == (m->has_dtlb_store ? m->last_store_page : m->last_page), 1)) {
+		r->ready = cycle;
+		r->did = 0;
+		return;
+	}
+	store_translate(m, addr, size, cycle, true, r);
 }
 
 static uint64_t store_combine(struct memsys *m, uint64_t addr, uint32_t bytes, bool to_l2, uint64_t cycle, bool timed);
@@ -660,11 +668,16 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 	store_slow(m, addr, size, cycle, non_temporal, r);
 }
 
-void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
+ALWAYS_INLINE void prefetch(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
 	uint64_t did = 0;
-	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, true);
-	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, true);
+	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, timed);
+	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, timed);
+}
+
+void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
+{
+	prefetch(m, addr, cycle, true);
 }
 
 /* --- functional warming --- */
@@ -676,9 +689,20 @@ SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size,
 		load_general(m, ip, addr, size, 0, false, false, &r);
 		return;
 	}
-	uint64_t cycle = 0, did = 0;
-	translate(m, TRANSLATE_STORE, addr, &cycle, &did, false);
+	store_translate(m, addr, size, 0, false, &r);
 	store_general(m, addr, size, 0, false, false, &r);
+}
+
+void memsys_warm_stream(struct memsys *m, uint64_t addr, uint32_t size)
+{
+	struct mem_result r;
+	store_translate(m, addr, size, 0, false, &r);
+	store_general(m, addr, size, 0, true, false, &r);
+}
+
+void memsys_warm_prefetch(struct memsys *m, uint64_t addr)
+{
+	prefetch(m, addr, 0, false);
 }
 
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)

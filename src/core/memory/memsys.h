@@ -66,6 +66,8 @@ uint64_t memsys_flush(struct memsys *m, uint64_t addr, unsigned kind, uint64_t c
 void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r);
 /* Functional warming: change state as the functions above, without time and signals. */
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store);
+void memsys_warm_stream(struct memsys *m, uint64_t addr, uint32_t size);	/* a non-temporal store */
+void memsys_warm_prefetch(struct memsys *m, uint64_t addr);			/* a software prefetch */
 void memsys_warm_flush(struct memsys *m, uint64_t addr, unsigned kind);
 void memsys_warm_fetch(struct memsys *m, uint64_t addr);
 /* A locked access of `size` bytes was written at `cycle`.  If it crosses a line and the machine has a front-side bus,

@@ -82,6 +82,10 @@ void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const s
 			load(m, ip, addr, op->size);
 		else if (op->kind == WARM_STORE)
 			store(m, ip, addr, op->size);
+		else if (op->kind == WARM_STREAM)
+			memsys_warm_stream(m, addr, op->size);
+		else if (op->kind == WARM_PREFETCH)
+			memsys_warm_prefetch(m, addr);
 		else if (op->size != FLUSH_DEMOTE || m->config.l3_demote)
 			memsys_warm_flush(m, addr, op->size);
 	}

@@ -10,6 +10,8 @@ struct memsys;
 enum warm_kind {
 	WARM_FETCH,	/* the instruction's bytes are fetched; slot and size have no meaning */
 	WARM_LOAD, WARM_STORE,
+	WARM_STREAM,	/* a non-temporal store */
+	WARM_PREFETCH,	/* a software prefetch; size has no meaning */
 	WARM_FLUSH,	/* size: enum uop_flush */
 };
 
@@ -20,7 +22,7 @@ struct warm_op {
 	uint16_t kind;		/* enum warm_kind */
 };
 
-/* Does what memsys_warm_fetch, memsys_warm_data and memsys_warm_flush do for each of these.  insn: the block's. */
+/* Does what memsys_warm_fetch, memsys_warm_data and the like do for each of these.  insn: the block's. */
 void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const struct insn *insn,
 	const uint64_t *slots);
 #endif

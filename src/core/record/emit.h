@@ -61,8 +61,8 @@ struct emitter {
 	struct emit_run run[EMIT_RUNS];
 	/* From the memory system to the pipeline (clears.h); NULL: nobody listens. */
 	void *owner;
-	void (*code_written)(void *owner, uint64_t addr,
-		uint32_t size); /* a store's address is known, and L1I held its line, which it has given up */
+	/* A store's address is known, and L1I held its line, which it has given up.  timed: the store is in flight. */
+	void (*code_written)(void *owner, uint64_t addr, uint32_t size, bool timed);
 	void (*snooped)(void *owner, uint64_t vline,
 		uint64_t cycle); /* another core took the line (linear address / 64) from L1D */
 };

@@ -14,8 +14,35 @@ static unsigned flush_of(const struct iblock *b, const struct insn *in, unsigned
 	return FLUSH_NONE;
 }
 
-/* Appends the accesses of instruction i.  *line: the line of code that was fetched last.  Returns the end. */
-static struct warm_op *accesses(const struct iblock *b, unsigned i, unsigned line_log2, uint64_t *line,
+/* Are this instruction's stores non-temporal? */
+static bool streams(const struct iblock *b, const struct insn *in)
+{
+	for (const struct uop *u = b->uop + in->first_uop, *end = u + in->uops; u < end; u++)
+		if (u->kind == UOP_STORE_ADDR && u->is & SPMU_IS(NON_TEMPORAL))
+			return true;
+	return false;
+}
+
+/* The kind of the access in this slot; *size: its operand.  WARM_FETCH: there is none. */
+static enum warm_kind kind_of(const struct iblock *b, const struct insn *in, unsigned slot, uint16_t *size)
+{
+	switch (b->slot[slot].kind) {
+	case ST_SLOT_LOAD:
+		return WARM_LOAD;
+	case ST_SLOT_STORE:
+	case ST_SLOT_LOADSTORE:
+		return streams(b, in) ? WARM_STREAM : WARM_STORE;
+	case ST_SLOT_PREFETCH:
+		return WARM_PREFETCH;
+	case ST_SLOT_FLUSH:
+		*size = (uint16_t)flush_of(b, in, slot);
+		return *size ? WARM_FLUSH : WARM_FETCH;
+	default:
+		return WARM_FETCH;
+	}
+}
+
+struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, unsigned line_log2, uint64_t *line,
 	struct warm_op *op)
 {
 	const struct insn *in = &b->insn[i];
@@ -24,17 +51,10 @@ static struct warm_op *accesses(const struct iblock *b, unsigned i, unsigned lin
 		*op++ = (struct warm_op){ .insn = (uint16_t)i, .kind = WARM_FETCH };
 	}
 	for (unsigned s = in->first_slot, n = s + in->slots; s < n; s++) {
-		const unsigned kind = b->slot[s].kind;
 		struct warm_op o = { .insn = (uint16_t)i, .slot = (uint16_t)s, .size = b->slot[s].size };
-		if (kind == ST_SLOT_LOAD)
-			o.kind = WARM_LOAD;
-		else if (kind == ST_SLOT_STORE || kind == ST_SLOT_LOADSTORE)
-			o.kind = WARM_STORE;
-		else if (kind == ST_SLOT_FLUSH && (o.size = (uint16_t)flush_of(b, in, s)))
-			o.kind = WARM_FLUSH;
-		else
-			continue;
-		*op++ = o;
+		o.kind = (uint16_t)kind_of(b, in, s, &o.size);
+		if (o.kind != WARM_FETCH)
+			*op++ = o;
 	}
 	return op;
 }
@@ -70,10 +90,10 @@ const struct warm_plan *warm_plan_make(struct iblock *b, unsigned line_log2)
 	p->exit = (struct warm_exit *)(p->op + most);
 	p->branch = (uint16_t *)(p->exit + b->exits);
 	struct warm_op *end = p->op;
-	uint64_t line = ~UINT64_C(0);	/* none */
+	uint64_t line = WARM_NO_LINE;
 	unsigned branches = 0;
 	for (unsigned i = 0; i < b->insns; i++) {
-		end = accesses(b, i, line_log2, &line, end);
+		end = warm_plan_accesses(b, i, line_log2, &line, end);
 		if (i < SCRIPT_BRANCHES && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
 			p->branch[branches++] = (uint16_t)i;
 	}

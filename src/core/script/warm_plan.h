@@ -22,6 +22,11 @@ struct warm_plan {
 	uint16_t *branch;	/* indices of the predicted branches */
 };
 
+/* Writes the accesses of instruction i to op, at most one more than it has slots, and returns their end.  *line: the
+ * line of code that was fetched last, or WARM_NO_LINE. */
+#define WARM_NO_LINE UINT64_MAX
+struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, unsigned line_log2, uint64_t *line,
+	struct warm_op *op);
 /* line_log2: of the length of a line of code.  Returns NULL if there is no memory for it. */
 const struct warm_plan *warm_plan_make(struct iblock *b, unsigned line_log2);
 /* The part of the lists that this execution has; NULL: the lists do not fit it. */

@@ -522,6 +522,28 @@ static void test_warming_touches_everything_and_takes_no_time(void **state)
 	bench_end(&b);
 }
 
+/* Of whole blocks, and of cut ones. */
+static void test_warming_knows_prefetches_and_non_temporal_stores(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, &k, NULL);
+	code_load(&k, 0, 0, 8)->is = SPMU_IS(PREFETCH_SW);
+	k.slot[0].kind = ST_SLOT_PREFETCH;
+	code_store(&k, REG_GPR, 0, 8)->is |= SPMU_IS(NON_TEMPORAL);
+	code_load(&k, REG_GPR, 0, 8);
+	code_exit(&k, ST_JUMP_BORING, 0x1000);
+	for (unsigned insns = 3; insns >= 2; insns--) {
+		const unsigned blocks = 4 - insns;
+		core_warm_block(b.c, &k.b, 0, insns, (const uint64_t[]){ 0x8000, 0x9000, 0xa000 }, 0x1000);
+		assert_int_equal(mock.prefetches, blocks);
+		assert_int_equal(mock.warm_streams, blocks);
+		assert_int_equal(mock.warm_data, 1);
+		assert_int_equal(mock.warm_fetch, blocks);
+	}
+	bench_end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -551,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_software_prefetch_is_no_load),
 		cmocka_unit_test(test_store_address_of_a_call_is_in_its_record),
 		cmocka_unit_test(test_warming_touches_everything_and_takes_no_time),
+		cmocka_unit_test(test_warming_knows_prefetches_and_non_temporal_stores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,9 +315,9 @@ static void test_the_first_load_of_a_line_that_l2_prefetched_says_so(void **stat
 	assert_load(f, LINE_AT(3, 0), 8000, L2, BITS_L2);	/* once */
 }
 
-static void on_written(void *owner, uint64_t addr, uint32_t size)
+static void on_written(void *owner, uint64_t addr, uint32_t size, bool timed)
 {
-	(void)owner, (void)size;
+	(void)owner, (void)size, (void)timed;
 	told.written++;
 	told.addr = addr;
 }

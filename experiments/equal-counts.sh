@@ -3,10 +3,10 @@
 # Do two builds of softpmu count the same?  equal-counts.sh OLD NEW [CORE...]: counts every modelled event of every
 # core (or of the COREs named) on saved streams, with both, and compares the outputs byte for byte.  It does so with
 # and without the wrong path, and it compares the samples of a profile (softpmu record), too.  The streams are recorded
-# once by OLD and kept in $STREAMS (default build/streams): a 64-bit program's for the newer cores, a 32-bit one's for
-# those that run no 64-bit code.  Prints a table: core, stream, instructions, cycles, events compared, how many of them
-# are not zero; and whether the counts with the wrong path, those without it, and the samples are equal.  Ends with 1 if
-# anything differs.
+# once by NEW (with --assists, which some events need) and kept in $STREAMS (default build/streams): a 64-bit program's
+# for the newer cores, a 32-bit one's for those that run no 64-bit code.  Prints a table: core, stream, instructions,
+# cycles, events compared, how many of them are not zero; and whether the counts with the wrong path, those without it,
+# and the samples are equal.  Ends with 1 if anything differs.
 set -u
 old=${1:?OLD} new=${2:?NEW}; shift 2
 cd "$(dirname "$0")/.." || exit 1
@@ -16,7 +16,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
 record() { # NAME COMMAND...
 	name=$1; shift
-	[ -s "$streams/$name" ] || "$old" trace -q -o "$streams/$name" -- "$@" >/dev/null 2>&1 </dev/null || {
+	[ -s "$streams/$name" ] || "$new" trace -q --assists -o "$streams/$name" -- "$@" >/dev/null 2>&1 </dev/null || {
 		rm -f "$streams/$name"; echo "no stream $name"; exit 1; }
 }
 seq 1 3000 >"$streams/numbers"

@@ -88,7 +88,6 @@ uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	if (slot >= 0)
 		m->l2.state[slot] &= (uint8_t)~LINE_SHARED;
 	struct snoop others = coherence_own(m, line, cycle, timed);
-	SIGNAL_AT(m, L2_RFO_MISS, cycle, cycle, 1);
 	SIGNAL_AT(m, L3_REFERENCE, cycle, cycle, 1);
 	uint64_t owned = cycle + m->shared->l3_latency;
 	if (owned < others.until)
@@ -242,6 +241,8 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		}
 		*state = *s & LINE_SHARED;
 		if (kind == ACCESS_RFO && *state) {
+			if (hit)	/* else it is a miss already, as the line is not there */
+				SIGNAL_AT(m, L2_RFO_MISS, looked, looked, 1);
 			uint64_t owned = l2_upgrade(m, line, looked, timed);
 			if (owned > use)
 				use = owned;
@@ -274,7 +275,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 		if (kind == ACCESS_CODE)
 			use += m->l2_code_latency - m->l2_latency;
 		queue_take(m, entry, line, start, use, *source, kind != ACCESS_PREFETCH);
-		switch (kind) {
+		switch (kind == ACCESS_PREFETCH && m->asker & SPMU_ATTR(REQUEST_CODE_RD) ? ACCESS_CODE : kind) {
 		case ACCESS_LOAD:
 			SIGNAL_AT(m, L2_PENDING, looked, use, 1);
 			if (*source == FROM_MEMORY)

@@ -522,6 +522,7 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 		}
 		if (*state & LINE_SHARED) {
 			*state &= (uint8_t)~LINE_SHARED;
+			SIGNAL_AT(m, L2_RFO_MISS, cycle, cycle, 1);
 			uint64_t owned = l2_upgrade(m, m->l1d.line[slot], cycle, timed);
 			if (owned > ready)
 				ready = owned;

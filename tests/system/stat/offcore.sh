@@ -22,6 +22,42 @@ same "L3's and memory's answers are all answers to them" \
 	"$(($(of $name.demand_rfo.l3_hit.any_snoop) + $(of $name.demand_rfo.l3_miss.any_snoop)))" \
 	"$(of $name.demand_rfo.any_response)"
 
+# What OFFCORE_REQUESTS counts is what was sent, on every machine that has it: a request that finds its line under way
+# for another request misses L2 and sends nothing. The requests outstanding (of which Core 2's bus events count the
+# first cycles) are the same ones. OFFCORE_RESPONSE counts page walks among the demand reads.
+R=offcore_requests
+count --core skylake -e $R.demand_rfo,$R.demand_code_rd,$R.demand_data_rd,$R.all_data_rd,$name.demand_rfo.any_response,\
+$name.demand_code_rd.any_response,$name.demand_data_rd.any_response,l2_rqsts.rfo_miss,\
+cpu/event=0xb7,umask=1,offcore_rsp=0x10411,name=reads/ >counts
+count --core skylake --pmu core2 -e bus_trans_rfo.self,bus_trans_ifetch.self,bus_trans_brd.self >>counts
+reads=$(awk -F, '$2 ~ /^reads/ { print $1 }' counts)
+nonzero "reads for ownership are sent" "$(of $R.demand_rfo)"
+same "reads for ownership" "$(of $R.demand_rfo) $(of bus_trans_rfo.self)" \
+	"$(of $name.demand_rfo.any_response) $(of $name.demand_rfo.any_response)"
+check "some find the line under way ($(of $R.demand_rfo) of $(of l2_rqsts.rfo_miss))" \
+	[ "$(of $R.demand_rfo)" -lt "$(of l2_rqsts.rfo_miss)" ]
+same "code reads" "$(of $R.demand_code_rd) $(of bus_trans_ifetch.self)" \
+	"$(of $name.demand_code_rd.any_response) $(of $name.demand_code_rd.any_response)"
+same "data reads with prefetches and page walks" "$(of $R.all_data_rd) $(of bus_trans_brd.self)" \
+	"$reads $((reads + $(of $R.demand_code_rd)))"
+check "demand data reads are those of OFFCORE_RESPONSE without page walks" \
+	[ "$(of $R.demand_data_rd)" -le "$(of $name.demand_data_rd.any_response)" ]
+within "which are few here" "$(of $R.demand_data_rd)" "$(of $name.demand_data_rd.any_response)" 2
+same "the other PMUs count the same requests on this core" \
+	"$(for p in sandy-bridge ivy-bridge haswell broadwell ice-lake; do
+		count --core skylake --pmu "$p" -e $R.demand_rfo,$R.demand_data_rd,$R.all_data_rd
+	done | sort -u)" \
+	"$(grep -E "$R.(demand_rfo|demand_data_rd|all_data_rd):" counts | sort -u)"
+count --core skylake --pmu nehalem -e \
+	$R.demand_rfo,$R.any_rfo,$R.demand_read_data,$R.demand_read_code,$R.any_read >nehalem
+same "Nehalem's, too" "$(cut -d, -f1 nehalem | tr '\n' ' ')" "$(of $R.demand_rfo) $(of $R.demand_rfo) \
+$(of $R.demand_data_rd) $(of $R.demand_code_rd) $((reads + $(of $R.demand_code_rd))) "
+count --core golden-cove --set memory.page=1G -e $R.data_rd,$R.demand_data_rd,ocr.demand_data_rd.any_response,\
+cpu/event=0x2a,umask=1,offcore_rsp=0x14411,name=reads/ >counts
+same "golden-cove: data reads with prefetches and page walks" "$(of $R.data_rd)" \
+	"$(awk -F, '$2 ~ /^reads/ { print $1 }' counts)"
+within "golden-cove: demand data reads" "$(of $R.demand_data_rd)" "$(of ocr.demand_data_rd.any_response)" 2
+
 # The answers of L3 and of memory are all answers; a raw value is the event of the same value.
 count --core golden-cove -e ocr.demand_data_rd.l3_hit,ocr.demand_data_rd.l3_miss,ocr.demand_data_rd.any_response,\
 ocr.demand_data_rd.l3_hit.snoop_hitm,ocr.demand_data_rd.dram,mem_load_l3_hit_retired.xsnp_fwd \
@@ -38,14 +74,14 @@ within "loads that retire see as many modified lines" "$(of mem_load_l3_hit_reti
 
 # Two values at the same time, by the two registers of one PMU; three are too many.
 while read -r core one two three other; do
-	count --core $core -e $one,$two >counts
-	count --core $core --one-pmu -e "{$one,$two}" >together
-	nonzero "$core: the second value counts" "$(of $two)"
+	count --core "$core" -e "$one,$two" >counts
+	count --core "$core" --one-pmu -e "{$one,$two}" >together
+	nonzero "$core: the second value counts" "$(of "$two")"
 	same "$core: two values count on one PMU as on two" "$(cat together)" "$(cat counts)"
 	refuse "$core: three values on one PMU" "does not fit on one PMU" \
-		"$SOFTPMU" stat --core $core --one-pmu -e "{$one,$two,$three}" true
-	count --core $core -e $other >alone
-	count --core $core --one-pmu -e "{$one,$other}" >together
+		"$SOFTPMU" stat --core "$core" --one-pmu -e "{$one,$two,$three}" true
+	count --core "$core" -e "$other" >alone
+	count --core "$core" --one-pmu -e "{$one,$other}" >together
 	same "$core: an event of the second register makes room" "$(sed -n 2p together)" "$(cat alone)"
 done <<-END
 	skylake $name.demand_data_rd.any_response $name.demand_rfo.any_response $name.demand_code_rd.any_response \

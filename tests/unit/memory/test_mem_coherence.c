@@ -2,6 +2,7 @@
  * Lines that two cores access: states, what a snoop finds and costs, invalidation, a line that both wait for.
  */
 #include "mem_fixture.h"
+#include "core/memory/memsys_state.h"
 
 enum { SNOOP = 30 };
 static struct memsys *second;
@@ -61,6 +62,36 @@ static void test_a_store_to_a_shared_line_takes_it_from_the_others_first(void **
 	assert_int_equal(mf_count(f, SPMU_SIG_UNC_INVALIDATE), 1);
 	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 1);
 	assert_result(mf_load_on(f->m, X, 4000), 4000, L3 + SNOOP, BITS_L3 | DID(SNOOP_HITM));
+}
+
+/* The second core's L2 asks for X. */
+static void prefetch_into_second(uint64_t cycle)
+{
+	mf_load_on(second, LINE_AT(1, 0), cycle - 1000);	/* the translation */
+	l2_prefetch(second, physical_line(second, translate_known(second, X), linear_line(second, X)), cycle, true);
+}
+
+static void test_a_store_to_a_shared_line_under_way_misses_once_and_sends_one_request(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_load_on(f->m, X, 1000);
+	prefetch_into_second(3000);
+	mf_forget(f);
+	store(second, X, 3001);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_HIT), 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_OFFCORE_REQUEST), 1);
+	assert_true(f->attributes[SPMU_SIG_OFFCORE_REQUEST] & SPMU_ATTR(REQUEST_RFO));
+}
+
+static void test_a_store_to_a_line_under_way_for_a_prefetch_sends_no_request(void **state)
+{
+	struct machine_fixture *f = *state;
+	prefetch_into_second(3000);
+	mf_forget(f);
+	store(second, X, 3001);
+	assert_int_equal(mf_count(f, SPMU_SIG_L2_RFO_MISS), 1);
+	assert_int_equal(mf_count(f, SPMU_SIG_OFFCORE_REQUEST), 0);
 }
 
 static void test_a_store_to_a_line_held_alone_asks_nobody(void **state)
@@ -195,6 +226,8 @@ int main(void)
 		TEST(test_a_modified_line_of_another_core_is_read_from_there_and_shared),
 		TEST(test_a_clean_line_that_another_core_has_alone_is_asked_for_but_costs_nothing),
 		TEST(test_a_store_to_a_shared_line_takes_it_from_the_others_first),
+		TEST(test_a_store_to_a_shared_line_under_way_misses_once_and_sends_one_request),
+		TEST(test_a_store_to_a_line_under_way_for_a_prefetch_sends_no_request),
 		TEST(test_a_store_to_a_line_held_alone_asks_nobody),
 		TEST(test_a_store_that_misses_takes_the_line_away),
 		TEST(test_stores_of_two_cores_to_one_line_have_it_in_turn),

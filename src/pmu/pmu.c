@@ -71,7 +71,9 @@ int pmu_change(struct spmu *p, uint64_t *reg, uint64_t value)
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value)
 {
 	struct pmu_counter *c = &p->counter[i];
-	if (p->in_pmi)		/* events up to now went into the old value */
+	if (p->threads > 1 && c->mode == MODE_RING)
+		pmu_settle_shared(p, 1u << i, 0);
+	else if (p->in_pmi)	/* events up to now went into the old value */
 		c->from = p->now;
 	else if (c->mode == MODE_RING)
 		pmu_ring_settle(p, pmu_ring_end(p));

@@ -203,23 +203,39 @@ static void change_begin(struct spmu *p, struct change *c, uint64_t now)
 	p->now = now;
 }
 
+/* Counts with the modes from before the change. */
+static void settle_modes(struct spmu *p, const struct change *c)
+{
+	uint8_t list[PMU_MAX_COUNTERS];
+	const unsigned lists = p->ring_counters;
+	const uint64_t known = p->threads > 1 ? pmu_known(p) : PMU_NEVER;
+	uint32_t stopped = 0;
+	memcpy(list, p->ring_counter, sizeof list);
+	p->ring_counters = 0;
+	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++) {
+		struct pmu_counter *counter = &p->counter[i];
+		if (c->mode[i] == MODE_RING && counter->ring)
+			p->ring_counter[p->ring_counters++] = (uint8_t)i;
+		if (p->now <= known || c->mode[i] == counter->mode || !counter->ring)
+			continue;
+		if (c->mode[i] == MODE_RING)
+			stopped |= 1u << i;
+		else if (counter->from < p->now)
+			counter->from = p->now;
+	}
+	pmu_ring_settle(p, p->now < known ? p->now : known);
+	pmu_ring_ahead(p, stopped, p->now);
+	memcpy(p->ring_counter, list, sizeof list);
+	p->ring_counters = lists;
+}
+
 static void change_end(struct spmu *p, const struct spmu_batch *b, const struct pmu_bounds *g, const struct change *c)
 {
 	bool changed = false, fresh = false;
 	for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
 		changed |= c->mode[i] != p->counter[i].mode && p->counter[i].ring;
-	if (changed && p->ring.first < p->now) {	/* up to now, the old enable bits hold */
-		uint8_t list[PMU_MAX_COUNTERS];
-		unsigned lists = p->ring_counters;
-		memcpy(list, p->ring_counter, sizeof list);
-		p->ring_counters = 0;
-		for (unsigned i = 0; i < PMU_MAX_COUNTERS; i++)
-			if (c->mode[i] == MODE_RING && p->counter[i].ring)
-				p->ring_counter[p->ring_counters++] = (uint8_t)i;
-		pmu_ring_settle(p, p->now);
-		memcpy(p->ring_counter, list, sizeof list);
-		p->ring_counters = lists;
-	}
+	if (changed && p->ring.first < p->now)	/* up to now, the old enable bits hold */
+		settle_modes(p, c);
 	p->in_pmi = false;
 	if (p->tagging && p->model->family->tag)
 		p->model->family->tag(p, b, p->tag);
@@ -257,7 +273,7 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g
 	change_end(p, b, g, &c);
 }
 
-/* Takes the PMI to thread `to`.  False: the stream ends here. */
+/* Takes the PMI to thread `to`.  False: the stream ends here, and no other is pending. */
 static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g, struct spmu_pmi *pmi, unsigned to)
 {
 	bool end = pmi->record == b->count && b->is_last;
@@ -271,7 +287,7 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *
 	}
 	p->effects++;
 	p->lost_to = 0;		/* the handler may unmask the other thread's interrupt */
-	g->here = !pmi->behind;
+	g->here |= pmi->behind ? 0 : 1u << to;
 	advance(p, b, g, pmi->record, end ? PMU_NEVER : pmi->cycle + 1);
 	pmi->status = p->model->family->status ? p->model->family->status(p) : 0;
 	if (p->model->family->lvt == 2)
@@ -284,7 +300,7 @@ static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *
 	p->host.pmi(p->host.context, p, pmi, b);
 	pmu_on(p, was);
 	change_end(p, b, g, &c);
-	return !end;
+	return !end || p->pending;	/* another thread's comes at the end, too */
 }
 
 static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
@@ -317,9 +333,10 @@ static void consume_carefully(struct spmu *p, const struct spmu_batch *b)
 			break;
 		}
 	}
-	if (g.record0 < b->count || g.cycle0 != PMU_NEVER)
+	const bool ended = g.cycle0 == PMU_NEVER;
+	if (g.record0 < b->count || !ended)
 		advance(p, b, &g, b->count, PMU_NEVER);
-	if (merge)	/* the batch ends here for the interrupts, and not for the counts */
+	if (merge || ended)	/* the batch, or the stream, ends here for the interrupts, and not for the counts */
 		pmu_ring_settle(p, final_cycle(p, b));
 }
 
@@ -384,6 +401,8 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	}
 	p->pieces = 0;
 	p->batches++;
+	if (p->threads > 1)
+		pmu_threads_begin(p, b);
 	if (p->ends != PMU_NEVER)
 		stream_resumes(p);
 	p->ends = b->is_last ? last_clock(b) : PMU_NEVER;
@@ -413,6 +432,8 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	if (p->pushout && !segmented)
 		pmu_pushout_segment(p, b, b->count);
 	pmu_pmi_remember(p, b);
+	if (p->threads > 1 && rings)
+		pmu_threads_remember(p, b);
 	if (b->watermark > p->floor && b->watermark <= PMU_CYCLE_LAST)
 		p->floor = b->watermark;
 	pmu_cover_prune(p, p->floor);

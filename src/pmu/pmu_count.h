@@ -10,7 +10,9 @@
 struct pmu_bounds {
 	uint32_t record0, record1;
 	uint64_t cycle0, cycle1;
-	bool here;	/* an interrupt was taken in this batch, so none can fall into an earlier one any more */
+	/* Set of threads of which an interrupt was taken in this batch, so that none can fall into an earlier one any
+	 * more. */
+	unsigned here;
 };
 
 /* Does the uop meet the predicate of the tally's source? */

@@ -42,6 +42,8 @@ enum {
 	/* and at most this many, and so many more for each record and for each effect (struct spmu.effects) */
 	PMU_ACTS_FREE = 64, PMU_ACTS_RECORD = 4, PMU_ACTS_EFFECT = 16,
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
+	/* The same where threads share the PMU: one of them may be far ahead of the others. */
+	PMU_HISTORY_SHARED = 65536,
 	PMU_THREADS = 8,	/* hardware threads that can share a PMU */
 	PMU_OFFCORE_REGISTERS = 2,	/* MSR_OFFCORE_RSP_0 and _1 */
 };
@@ -357,6 +359,10 @@ struct spmu {
 	uint64_t late;			/* PMU_NEVER; or a counted cycle in which `late_due` should have been handled */
 	uint32_t late_due;		/* set of counters */
 	uint64_t floor;			/* last batch's watermark */
+	/* Where threads share the PMU.  All of them have passed cycle `known`; with `ended`, none has more to come.
+	 * reached: by thread, where its own records end. */
+	uint64_t known, reached[PMU_THREADS];
+	bool ended;
 	/* Where the stream ends: from this cycle on no clock ticks.  PMU_NEVER: it goes on, or does not say. */
 	uint64_t ends;
 	uint64_t now;			/* while a handler runs: the cycle from which its changes hold */
@@ -367,7 +373,7 @@ struct spmu {
 	/* Instructions of earlier batches: address, retirement of the first uop, and of the thread's last uop before
 	 * it; the thread. */
 	struct { uint64_t ip, retire, before; uint8_t thread; } *history;
-	size_t histories;
+	size_t histories, history_room;
 };
 
 /* pmu_expr.c.  Parses a `count` expression and adds its sources to m->source (room PMU_MAX_SOURCES).  SPMU_OK, or
@@ -417,6 +423,18 @@ uint64_t pmu_model_identity(const struct spmu_model *m);
 void pmu_save_seal(const struct spmu *p, void *block);
 /* Call it before registers change: counts everything known so far with the old registers. */
 void pmu_settle(struct spmu *p);
+/* The same where threads share the PMU and thread p->on writes registers: counts the cycles that all threads have
+ * passed.  In cycles behind them only the records of some threads have come.  There, the counters of `set` whose
+ * `changes` bit is set, and those that count this thread alone, count what is known up to the write.  All others count
+ * these cycles later. */
+void pmu_settle_shared(struct spmu *p, uint32_t set, uint32_t changes);
+/* The cycle from which a write of thread p->on holds, in its own time. */
+uint64_t pmu_write_cycle(const struct spmu *p);
+/* The cycle that all threads which share the PMU have passed. */
+uint64_t pmu_known(const struct spmu *p);
+/* A batch of the threads that share the PMU has come; has been counted. */
+void pmu_threads_begin(struct spmu *p, const struct spmu_batch *b);
+void pmu_threads_remember(struct spmu *p, const struct spmu_batch *b);
 void pmu_write_counter(struct spmu *p, unsigned i, uint64_t value);
 
 /* pmu_pmi.c */
@@ -476,6 +494,9 @@ bool pmu_quiet(const struct spmu *p, const struct pmu_counter *c);
 uint64_t pmu_ring_end(const struct spmu *p);
 /* Call it before a register changes what ring counters do from `limit` on: counts what is known below it. */
 void pmu_ring_settle(struct spmu *p, uint64_t limit);
+/* Counts what is known below `limit` in the counters of `set` alone.  The ring stays where it is, and the counters will
+ * not count these cycles again. */
+void pmu_ring_ahead(struct spmu *p, uint32_t set, uint64_t limit);
 
 /* Adds to a counter.  True if it wrapped or, with `every`, counted at all. */
 static inline bool pmu_add(struct spmu *p, unsigned i, uint64_t n)

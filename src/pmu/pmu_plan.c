@@ -405,8 +405,11 @@ int pmu_plan(struct spmu *p)
 		/* a thread that another one's counter interrupts may be ahead of it */
 		interrupts |= q.counter[i].acts &&
 			(p->threads > 1 || q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
-	if (interrupts && !p->history && !(p->history = calloc(PMU_HISTORY, sizeof *p->history)))
-		return SPMU_ENOMEM;
+	if (interrupts && !p->history) {
+		p->history_room = p->threads > 1 ? PMU_HISTORY_SHARED : PMU_HISTORY;
+		if (!(p->history = calloc(p->history_room, sizeof *p->history)))
+			return SPMU_ENOMEM;
+	}
 	int error = plan_channels(p, &q);
 	if (error)
 		return error;

@@ -97,7 +97,7 @@ static bool pmi_place_of(const struct spmu *p, const struct spmu_batch *b, const
 		: p->threads > 1 ? (uint8_t)(p->host.hw_thread ^ to)
 		: record < b->count ? b->records[record].hw_thread
 		: !p->host.hw_thread;
-	size_t behind = g->here ? 0 : history_behind(p, arrival, to, &at);
+	size_t behind = g->here >> to & 1 ? 0 : history_behind(p, arrival, to, &at);
 	if (record == b->count && !behind && !b->is_last)
 		return false;
 	if (behind && record == b->count && !b->is_last)	/* the thread is ahead, and this batch is another's */
@@ -157,9 +157,9 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		before[thread] = retire > previous ? retire : previous;
 		if (!interruptible(p, r) || retire < b->watermark)
 			continue;
-		if (p->histories == PMU_HISTORY) {
-			memmove(p->history, p->history + PMU_HISTORY / 2, PMU_HISTORY / 2 * sizeof *p->history);
-			p->histories = PMU_HISTORY / 2;
+		if (p->histories == p->history_room) {
+			p->histories /= 2;
+			memmove(p->history, p->history + p->histories, p->histories * sizeof *p->history);
 		}
 		p->history[p->histories].ip = r->ip;
 		p->history[p->histories].before = previous;

@@ -451,20 +451,19 @@ static uint64_t ring_refill(struct pmu_ring *g)
 	return PMU_NEVER;
 }
 
-uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
+/* keep: the entries stay in the ring, for pmu_ring_ahead; a constant where this is inlined. */
+static inline __attribute__((always_inline)) uint64_t ring_run(struct spmu *p, uint64_t limit, bool stop, bool keep)
 {
 	struct pmu_ring *g = &p->ring;
 	uint64_t found = PMU_NEVER, far = PMU_NEVER;
 	int64_t now[PMU_MAX_CHANNELS];
 	p->ring_due = 0;
-	if (!g->channels)
-		return PMU_NEVER;
-	if (g->fars)
+	if (g->fars && !keep)
 		far = ring_refill(g);
 	while (g->first < limit) {
 		uint64_t run = next_touched(g, limit), n;
 		bool overflow, entry = run == g->first;
-		if (g->fars && far < g->first + g->cycles) {
+		if (!keep && g->fars && far < g->first + g->cycles) {
 			far = ring_refill(g);
 			continue;
 		}
@@ -474,7 +473,8 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 			run = p->ends;
 		uint64_t at = g->first & (g->cycles - 1);
 		if (entry) {
-			g->touched[at >> 6] &= ~(UINT64_C(1) << (at & 63));
+			if (!keep)
+				g->touched[at >> 6] &= ~(UINT64_C(1) << (at & 63));
 			run = g->first + 1;
 		}
 		for (unsigned k = 0; k < g->channels; k++) {
@@ -482,14 +482,14 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 			int64_t amount = 0;
 			if (entry) {
 				amount = c->entry[at];
-				c->entry[at] = 0;
+				c->entry[at] = keep ? amount : 0;
 			}
 			c->now += c->level ? amount : 0;
 			now[k] = !c->level ? amount : c->once && c->now > 1 ? 1 : c->now;
 		}
 		n = count_stretch(p, now, run - g->first, stop, &overflow);
 		g->first += n;
-		if (g->end < g->first)
+		if (!keep && g->end < g->first)
 			g->end = g->first;
 		if (overflow && found == PMU_NEVER)
 			found = g->first - 1;
@@ -499,6 +499,14 @@ uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
 	return found;
 }
 
+uint64_t pmu_ring_run(struct spmu *p, uint64_t limit, bool stop)
+{
+	if (p->ring.channels)
+		return ring_run(p, limit, stop, false);
+	p->ring_due = 0;
+	return PMU_NEVER;
+}
+
 uint64_t pmu_ring_end(const struct spmu *p)
 {
 	const struct pmu_ring *g = &p->ring;
@@ -506,13 +514,50 @@ uint64_t pmu_ring_end(const struct spmu *p)
 	return end;
 }
 
-void pmu_ring_settle(struct spmu *p, uint64_t limit)
+/* Counting outside of a batch's own order came upon an overflow at `cycle`; PMU_NEVER: upon none. */
+static void overflowed(struct spmu *p, uint64_t cycle)
 {
-	uint64_t cycle = pmu_ring_run(p, limit, false);
 	if (cycle == PMU_NEVER)
 		return;
 	if (p->late == PMU_NEVER)
 		/* handled with the next batch, so that no register changes during a register write */
 		p->late = cycle;
 	p->late_due |= p->ring_due;
+}
+
+void pmu_ring_settle(struct spmu *p, uint64_t limit)
+{
+	overflowed(p, pmu_ring_run(p, limit, false));
+}
+
+void pmu_ring_ahead(struct spmu *p, uint32_t set, uint64_t limit)
+{
+	struct pmu_ring *g = &p->ring;
+	const uint64_t first = g->first;
+	const unsigned counters = p->ring_counters;
+	uint8_t list[PMU_MAX_COUNTERS];
+	int64_t level[PMU_MAX_CHANNELS];
+	if (g->fars)
+		ring_refill(g);
+	if (limit > first && limit - first > g->cycles)	/* what lies behind that is in the far list */
+		limit = first + g->cycles;
+	for (uint32_t left = set; left; left &= left - 1)	/* an earlier call has counted these */
+		if (p->counter[__builtin_ctz(left)].from >= limit)
+			set &= ~(left & -left);
+	if (!set || !g->channels || limit <= first)
+		return;
+	memcpy(list, p->ring_counter, sizeof list);
+	for (unsigned k = 0; k < g->channels; k++)
+		level[k] = g->channel[k].now;
+	p->ring_counters = 0;
+	for (uint32_t left = set; left; left &= left - 1)
+		p->ring_counter[p->ring_counters++] = (uint8_t)__builtin_ctz(left);
+	overflowed(p, ring_run(p, limit, false, true));
+	for (; set; set &= set - 1)
+		p->counter[__builtin_ctz(set)].from = limit;
+	for (unsigned k = 0; k < g->channels; k++)
+		g->channel[k].now = level[k];
+	memcpy(p->ring_counter, list, sizeof list);
+	p->ring_counters = counters;
+	g->first = first;
 }

@@ -195,6 +195,8 @@ int spmu_restore_bytes(struct spmu *p, const void *in, size_t bytes)
 			pmu_plan(p);	/* cannot fail: this plan's memory is still there */
 		}
 	}
+	if (!error && p->threads > 1)
+		pmu_settle(p);		/* what was known before went into the old values */
 	for (unsigned i = 0; !error && i < p->model->counters; i++) {
 		struct pmu_counter *c = &p->counter[i];
 		pmu_write_counter(p, i, s->counter[i].value);

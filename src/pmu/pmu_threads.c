@@ -8,6 +8,11 @@
  *
  * p->ds and p->lvt belong to the thread that executes (p->on); those of the others wait in p->logical.  pmu_on swaps
  * them, which only happens when a register of another thread is needed.
+ *
+ * The batches of the threads come one after the other, and a batch is long.  So a thread that writes a register, or is
+ * interrupted, is often ahead of the cycle that all threads have passed (pmu_known).  Behind that cycle nobody knows
+ * yet how many threads run, so counters that look at several threads wait there: a value that is written to them
+ * counts from that cycle on, and not from the write.  So no cycle is lost, and none counts twice.
  */
 #include "pmu_internal.h"
 #include <stdlib.h>
@@ -90,6 +95,59 @@ int pmu_threads_restored(struct spmu *p)
 	}
 	pmu_on(p, 0);
 	return error;
+}
+
+/* ---- register writes ------------------------------------------------------------------------------------------ */
+
+uint64_t pmu_known(const struct spmu *p)
+{
+	const uint64_t end = p->ended ? pmu_ring_end(p) : 0;
+	return end > p->known ? end : p->known;
+}
+
+uint64_t pmu_write_cycle(const struct spmu *p)
+{
+	return p->in_pmi ? p->now : p->reached[p->on];
+}
+
+/* What the counter counts depends on thread p->on alone. */
+static bool alone(const struct spmu *p, const struct pmu_counter *c)
+{
+	return !c->active && !((c->who | c->while_in) & ~((unsigned)WHO_OWN << 2 * p->on));
+}
+
+void pmu_settle_shared(struct spmu *p, uint32_t set, uint32_t changes)
+{
+	const uint64_t known = pmu_known(p);
+	uint32_t ahead = 0;
+	pmu_ring_settle(p, p->in_pmi && p->now < known ? p->now : known);
+	for (uint32_t left = set; left; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctz(left);
+		if (p->counter[i].mode == MODE_RING && (changes >> i & 1 || alone(p, &p->counter[i])))
+			ahead |= 1u << i;
+	}
+	if (ahead)
+		pmu_ring_ahead(p, ahead, pmu_write_cycle(p));
+}
+
+void pmu_threads_begin(struct spmu *p, const struct spmu_batch *b)
+{
+	p->ended = b->is_last;
+	if (b->watermark > p->known && b->watermark <= PMU_CYCLE_LAST)
+		p->known = b->watermark;
+}
+
+void pmu_threads_remember(struct spmu *p, const struct spmu_batch *b)
+{
+	for (const struct spmu_record *r = b->records, *end = r + b->count; r < end; r++) {
+		uint64_t *reached = &p->reached[pmu_thread(p, r->hw_thread)], cycle = b->base_cycle;
+		if (r->kind != SPMU_REC_UOP)
+			cycle += r->end;
+		else if (r->did & SPMU_DID(RETIRED))
+			cycle += r->retire + UINT64_C(1);
+		if (cycle > *reached)
+			*reached = cycle;
+	}
 }
 
 int spmu_execute_on(struct spmu *p, uint8_t hw_thread)

@@ -312,13 +312,27 @@ static uint64_t netburst_status(const struct spmu *p)
 
 /* ---- registers ------------------------------------------------------------------------------------------------ */
 
-/* Call it before a register changes: counts everything known with the old registers. */
-static void settle(struct spmu *p)
+/* Call it before a register changes: counts everything known with the old registers.  set: counters that the register
+ * belongs to; changes: those that may count something else from now on. */
+static void settle(struct spmu *p, uint32_t set, uint32_t changes)
 {
-	if (!p->in_pmi)
+	if (p->threads > 1)
+		pmu_settle_shared(p, set, changes);
+	else if (!p->in_pmi)
 		pmu_settle(p);
 	else if (p->ring.channels)
 		pmu_ring_settle(p, p->now);
+}
+
+/* Registers of these counters have changed: what is new about them begins now. */
+static void begin(struct spmu *p, uint32_t set)
+{
+	const uint64_t now = pmu_write_cycle(p);
+	for (; p->threads > 1 && set; set &= set - 1) {
+		struct pmu_counter *c = &p->counter[__builtin_ctz(set)];
+		if (c->mode == MODE_RING && c->from < now)
+			c->from = now;
+	}
 }
 
 /* Composes the expressions of a set of counters again, and makes the plan. */
@@ -329,16 +343,32 @@ static int replan(struct spmu *p, uint32_t counters)
 	return pmu_plan(p);
 }
 
+/* What a write that changes these bits of a register of `counters` may change about counters: about these if they are
+ * not just the flag OVF, and OVF may start or stop cascaded counters. */
+static uint32_t changed_by(const struct spmu *p, const uint32_t *reg, uint64_t bits, uint32_t counters)
+{
+	const bool cccr = reg >= p->netburst.cccr && reg < p->netburst.cccr + COUNTERS;
+	uint32_t set = cccr && !(bits & ~(uint64_t)SPMU_CCCR_OVF) ? 0 : counters;
+	for (unsigned k = 0; cccr && k < COUNTERS; k++)
+		if (p->netburst.cccr[k] & (SPMU_CCCR_CASCADE | SPMU_CCCR_EXTENDED_CASCADE))
+			set |= 1u << k;
+	return set;
+}
+
 static int write_word(struct spmu *p, uint32_t *reg, uint64_t value, uint64_t allowed, uint32_t counters)
 {
 	if (value & ~allowed)
 		return SPMU_GP;
-	settle(p);
 	uint32_t old = *reg;
+	const uint32_t changes = old != value ? changed_by(p, reg, old ^ value, counters) : 0;
+	settle(p, counters | changes, changes);
+	old = *reg;		/* with overflows up to now */
 	if (old == value)
 		return SPMU_OK;
 	*reg = (uint32_t)value;
 	int error = replan(p, counters);
+	if (!error)
+		begin(p, changes);
 	if (error) {
 		*reg = old;
 		for (; counters; counters &= counters - 1)
@@ -396,16 +426,19 @@ static int write_threads(struct spmu *p, unsigned i, uint64_t value)
 	uint64_t *reg = &p->netburst.threads[i], old = *reg;
 	if (!netburst_threads_valid(p, i, value))
 		return SPMU_GP;
-	settle(p);
+	settle(p, 1u << i, old != value ? 1u << i : 0);
 	if (old == value)
 		return SPMU_OK;
 	*reg = value;
 	int error = pmu_plan(p);
-	if (error)
+	if (error) {
 		*reg = old;
-	else if (CLASS_AND_ACTIVE(old ^ value))
+		return error;
+	}
+	begin(p, 1u << i);
+	if (CLASS_AND_ACTIVE(old ^ value))
 		p->counter[i].previous = false;
-	return error;
+	return SPMU_OK;
 }
 
 /* MSR_PEBS_ENABLE's "my thread" is the one that executes the access.  The register holds T0's bit where T0 reads it as
@@ -445,7 +478,7 @@ static int netburst_wrmsr(struct spmu *p, uint32_t msr, uint64_t value)
 	case MSR_DEBUGCTLA:
 		if (value & ~pmu_ds_debugctl_bits(p))
 			return SPMU_GP;
-		settle(p);
+		settle(p, 0, 0);
 		pmu_ds_debugctl(p, value);
 		return SPMU_OK;
 	default:

@@ -236,6 +236,7 @@ void session_thread_end(struct session *s, struct run_thread *run)
 	if (s->uncore)
 		uncore_session_end(s->uncore, run);
 	t->run = NULL;
+	t->ended = true;
 	run->sink_private = NULL;
 	thread_detach(s, t);
 }
@@ -277,6 +278,7 @@ static void consume_with_siblings(struct session *s, struct thread *t, const str
 	if (s->shares) {
 		both.is_last = b->is_last && t->core->members == 1;
 		consume(s, t, &both);
+		cores_settle(s, t->core, both.watermark);
 		cores_deliver(s, t);
 		return;
 	}

@@ -4,7 +4,8 @@
  * A copy of the PMU is one set of 18 counters and 45 ESCRs for all threads of a core.  A thread that starts there
  * programs the counters of its own places (driver.h), a PMI goes to the thread that the CCCR names, and each thread
  * has a DS area.  As in Linux, a counter counts for one thread: T0's events are qualified by T0_USR, T1's by T1_USR.
- * What a thread counts stops with it; the registers of the others stay as they are.
+ * What a thread counts stops with it; the registers of the others stay as they are.  A thread that ends is modelled to
+ * its end before the others come to that cycle.  Its counters that look at other threads too stop only then.
  */
 #include "session/session_internal.h"
 #include <stdlib.h>
@@ -51,6 +52,8 @@ void cores_free(struct session *s, struct shared_core *c)
 		s->core[i] = s->core[--s->cores];
 	for (unsigned k = 0; k < s->pmus; k++)
 		spmu_destroy(c->pmu[k]);
+	for (unsigned k = 0; k < DRIVER_THREADS; k++)
+		free(c->late[k].job);
 	free(c->pmu);
 	free(c->attached);
 	free(c);
@@ -67,12 +70,52 @@ bool cores_mine(const struct thread *t, size_t item)
 	return !t->core || !t->job[item].who || t->core->owner == t;
 }
 
+/* What the event counts of a thread depends on the others: it must not stop before these have come to its end. */
+static bool looks_at_others(const struct driver_event *e)
+{
+	return !e->who && !e->precise && !(e->evtsel & SPMU_EVTSEL_INV) &&
+		(e->active || (e->event && e->event->thread_independent));
+}
+
+/* Stops and reads the counters of the thread that has ended on this hardware thread. */
+static void end_late(struct session *s, struct shared_core *c, unsigned seat)
+{
+	struct thread *t = c->late[seat].thread;
+	if (!t)
+		return;
+	t->core = c;
+	t->pmu = c->pmu;
+	t->job = c->late[seat].job;
+	for (size_t i = 0; i < s->items; i++) {
+		const struct driver_event *e = t->job + i;
+		if (!looks_at_others(e))
+			continue;
+		cores_execute(t, e->pmu);
+		s->driver->halt(c->pmu[e->pmu], e);
+		counter_update(s, t, i);
+	}
+	t->core = NULL;
+	t->pmu = NULL;
+	t->job = s->job;
+	free(c->late[seat].job);
+	c->late[seat].job = NULL;
+	c->late[seat].thread = NULL;
+}
+
+void cores_settle(struct session *s, struct shared_core *c, uint64_t reached)
+{
+	for (unsigned k = 0; k < DRIVER_THREADS; k++)
+		if (c->late[k].thread && c->late[k].end <= reached)
+			end_late(s, c, k);
+}
+
 int cores_join(struct session *s, struct thread *t, struct err *err)
 {
 	struct shared_core *c = t->core;
 	int rc = 0;
 	if (t->hw_thread >= DRIVER_THREADS || t->hw_thread >= s->o.siblings)
 		return err_set(err, ERR_UNSUPPORTED, "a PMU is shared by at most %u hardware threads", DRIVER_THREADS);
+	end_late(s, c, t->hw_thread);
 	t->job = calloc(s->items, sizeof *t->job);
 	c->seat[t->hw_thread] = t;
 	c->members++;
@@ -133,13 +176,13 @@ static void hand_over(struct session *s, struct thread *t)
 		}
 }
 
-/* Writing a CCCR makes the PMU count what it knows, also of clocks that the other threads have not reached. */
 void cores_stop(struct session *s, struct thread *t)
 {
+	const bool last = t->core->members == 1;
 	for (unsigned k = 0; t->pmu && k < s->pmus && t->pmu[k]; k++) {
 		cores_execute(t, k);
 		for (size_t i = 0; i < s->items; i++)
-			if (t->job[i].pmu == k && !t->job[i].who)
+			if (t->job[i].pmu == k && !t->job[i].who && (last || !looks_at_others(t->job + i)))
 				s->driver->halt(t->pmu[k], t->job + i);
 		spmu_apic_write(t->pmu[k], SPMU_APIC_LVT_PC, LVT_NMI | LVT_MASKED);
 	}
@@ -150,10 +193,20 @@ void cores_leave(struct session *s, struct thread *t)
 	struct shared_core *c = t->core;
 	cores_stop(s, t);
 	c->seat[t->hw_thread] = NULL;
-	if (!--c->members)
+	if (!--c->members) {
+		if (t->ended)
+			cores_settle(s, c, UINT64_MAX);
 		cores_free(s, c);
-	else if (c->owner == t)
+		return;
+	}
+	if (c->owner == t)
 		hand_over(s, t);
+	if (!t->ended)
+		return;
+	c->late[t->hw_thread].thread = t;
+	c->late[t->hw_thread].end = t->reached;
+	c->late[t->hw_thread].job = t->job;
+	t->job = s->job;
 }
 
 void cores_deliver(struct session *s, const struct thread *t)

@@ -52,6 +52,9 @@ struct shared_core {		/* a core whose hardware threads share its PMUs (session_c
 	struct thread *seat[DRIVER_THREADS];	/* by hardware thread; NULL: none runs on it */
 	unsigned members;
 	struct thread *owner;	/* counts what is counted once for the core (driver_event.who); NULL: none yet */
+	/* By hardware thread: the thread that has ended there at cycle `end`, some of whose counters go on (.thread
+	 * NULL: none), and its places of the events. */
+	struct { struct thread *thread; struct driver_event *job; uint64_t end; } late[DRIVER_THREADS];
 };
 struct attached {
 	struct thread *thread;
@@ -66,7 +69,8 @@ struct processor {
 
 struct thread {
 	struct session *s;
-	struct run_thread *run;	/* NULL: ended */
+	struct run_thread *run;	/* NULL: ended, or not started yet */
+	bool ended;		/* by session_thread_end */
 	struct spmu **pmu;	/* by copy; its own, or its core's */
 	struct shared_core *core;	/* NULL: its PMUs are its own */
 	unsigned hw_thread;
@@ -193,6 +197,8 @@ void cores_resume(struct session *s, struct thread *t);
 void cores_stop(struct session *s, struct thread *t);
 /* the same, and frees the core with the last thread */
 void cores_leave(struct session *s, struct thread *t);
+/* stops the counters of threads that have ended, once all others have passed cycle `reached` */
+void cores_settle(struct session *s, struct shared_core *c, uint64_t reached);
 /* the item's counter counts for this thread, and not for another one or the core's owner */
 bool cores_mine(const struct thread *t, size_t item);
 /* the registers that each hardware thread has for itself are this one's from now on */

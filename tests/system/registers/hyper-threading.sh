@@ -42,6 +42,9 @@ holds "clocks in which one thread ($single) or both ($both) run are the clocks i
 	"$single > 0 && $both > 0 && $single + $both == $any"
 same "both run as often as T0's and T1's clocks overlap" "$both" \
 	"$(($(count :t0_usr $running) + $(count :t1_usr $running) - any))"
+same "a counter of each thread counts them, too, up to the end of the thread that ends first" \
+	"$(count :active=both $running)" "$((2 * both))"
+same "the clocks in which one thread runs are those of either" "$(count :active=single $running)" "$single"
 same "no clock runs with no thread" "$(count :t0_usr:t1_usr:active=none $running)" 0
 both=$(count :t1_usr:active=both $retired) single=$(count :t1_usr:active=single $retired)
 within "T1's instructions beside T0 ($both) and alone ($single)" $((both + single)) "$t1" 0.1
@@ -68,14 +71,17 @@ of_four -e "$(for w in t0_usr t1_usr t2_usr t3_usr threads=0xf threads=5; do pri
 	cut -d, -f1 >counts
 want=$(awk -F, 'NR % 2 { print $2; n += $2; if (NR % 4 == 1) even += $2 } END { print n; print even }' apart)
 same "tN_USR, threads=0xf and threads=5 count these threads' instructions" "$(head -n 6 counts)" "$want"
-# one at a time: a thread that starts or ends writes registers, which counts what is known by then (docs/limits.md)
-for w in any 1 2 3 4 2:active=3:active=4; do
-	of_four -e $running:threads=0xf:active=$w | cut -d, -f1
-done | tr '\n' ' ' >counts
-read -r any one two three four more <counts
+of_four -e "$(for w in any 1 2 3 4 2:active=3:active=4; do printf '%s,' $running:threads=0xf:active=$w; done)$retired" |
+	cut -d, -f1 | tr '\n' ' ' >counts
+read -r any one two three four more retired_too <counts
 holds "one ($one), two ($two), three ($three) or four ($four) threads run whenever any does ($any)" \
 	"$one > 0 && $two > 0 && $three > 0 && $four > 0 && $one + $two + $three + $four == $any"
 same "numbers of threads add up" "$more" "$((any - one))"
+same "a counter of each thread counts a clock as often as threads run" \
+	"$(of_four -e "$(for w in 1 2 3 4; do printf '%s,' $running:active=$w; done)$retired" | cut -d, -f1 |
+		head -n 4 | tr '\n' ' ')" \
+	"$one $((2 * two)) $((3 * three)) $((4 * four)) "
+same "beside a counter of each thread" "$retired_too" "$(of_four -e $retired | cut -d, -f1)"
 four_threads="--core prescott --smt --set smt.threads=4"
 # shellcheck disable=SC2086	# the options
 refuse "a fifth thread" "from t0 to t3$" "$SOFTPMU" stat $four_threads -e $retired:t4_usr true
@@ -125,6 +131,14 @@ for words in active=single active=both t1_usr:active=both t0_usr:t1_usr:active=s
 	holds "$words: $samples samples every 499 of $counted instructions" \
 		"$samples > 200 && $counted >= 499 * $samples && $counted < 1.005 * 499 * $samples + 2 * 499"
 done
+# Clocks, of each thread and of both: an interrupt leaves alone what the other thread has not counted yet.  A period is
+# lost if no instruction retires for as long, and at a thread's end: hence 2 %.
+for words in active=both active=single t0_usr:t1_usr:active=any t0_usr:t1_usr:active=both; do
+	"$SOFTPMU" record -q --core prescott --smt -e $running:$words -c 499 -o data --replay two 2>err || cat err
+	samples=$(perf script -i data -F tid 2>/dev/null | wc -l) counted=$(count :$words $running)
+	holds "$words: $samples samples every 499 of $counted clocks" \
+		"$samples > 200 && $counted >= 499 * $samples && $counted < 1.02 * 499 * $samples"
+done
 
 # Four threads: interrupts to each, PEBS records of each.
 record_four() { "$SOFTPMU" record -q --core prescott -o data --replay four "$@" 2>err || cat err; }
@@ -137,6 +151,13 @@ for event in "$retired -c 997" "memory_loads:p -c 97"; do
 	record_four --smt --set smt.threads=4 -e $event
 	threads >smt
 	same_files "$event samples each of four threads as on cores of their own" smt apart
+done
+for n in any 1 4; do
+	words=threads=0xf:active=$n
+	record_four --smt --set smt.threads=4 -e $running:$words -c 499
+	samples=$(threads | awk '{ n += $2 } END { print n }') counted=$(of_four -e $running:$words | cut -d, -f1)
+	holds "$words: $samples samples every 499 of $counted clocks" \
+		"$samples > 200 && $counted >= 499 * $samples && $counted < 1.02 * 499 * $samples"
 done
 for t in 1 2 3; do
 	record_four --smt --set smt.threads=4 -e $retired:t0_usr:ovf_pmi_t$t -c 997

@@ -57,7 +57,7 @@ static void selected(const struct spmu *p, struct list *l, unsigned pmc, uint32_
 	else if (!row->expr.terms && !(row->public.flags & SPMU_EVENT_METRIC))
 		add(l, msr, v, row, row->public.not_modelled);
 	else if (row->public.flags & SPMU_EVENT_FIXED_ONLY || !(row->public.pmc_mask >> pmc & 1))
-		add(l, msr, v, row, "this counter cannot count it, on the machine either");
+		add(l, msr, v, row, "this counter cannot count it on the machine, either");
 	else if (row->public.extra_msr && !spmu_rdmsr(p, row->public.extra_msr, &value) &&
 		(extra = spmu_event_extra(p->model, &row->public, value)) && !asks_nothing(p, &row->public, value))
 		add(l, msr, v, row, extra);

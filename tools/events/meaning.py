@@ -51,16 +51,15 @@ STALL_ANY = ('cycles(sig(RESOURCE_STALL_ROB) + sig(RESOURCE_STALL_RS) + sig(RESO
              'sig(RESOURCE_STALL_SB) >= 1)')
 NO_EXECUTION = '4*cycles(uop(EXEC)@dispatch == 0)'
 XCLK = '%XCLK%'			# the generation's bus or crystal clock, machines.py
-DIRECT = 'direct branches are put right at decode: none is found mispredicted when it executes'
+DIRECT = 'wrong targets of direct branches are corrected at decode, so none is mispredicted when it executes'
 STATES = 'the states of lines are not recorded with accesses'
-RING0 = 'the stream holds user mode only'
-ORIGIN = 'fill buffers do not remember who asked'
-ASSISTS = 'of what makes microcode assist by value, the tracer sees floating-point operands alone'
+RING0 = 'only user mode is modelled'
+ORIGIN = 'fill buffers are not recorded by who asked'
+ASSISTS = 'of the assists that depend on values, the tracer sees only those of floating-point operands'
 TSX = 'under the tracer a transaction aborts at once, for want of capacity'
-X87_MARK = 'x87 arithmetic and moves carry the same mark'
-PREFETCHERS = 'what prefetchers of L1D and of L2 ask for shares its signals'
-MS_CALLER = 'who called the microcode sequencer is not recorded'
-INV_ALONE = ('without a CMASK the INV bit of this code has no effect, and it would count uops; see '
+X87_MARK = 'x87 arithmetic and x87 moves are not told apart'
+PREFETCHERS = 'requests of the prefetchers of L1D and of L2 are not told apart'
+INV_ALONE = ('without a CMASK, the INV bit of this code has no effect, so it would count uops; see '
              'UOPS_EXECUTED.STALL_CYCLES')
 
 section('instructions and cycles')
@@ -97,7 +96,7 @@ event('CPU_CLK_UNHALTED.REF_DISTRIBUTED', XCLK,
       'Ticks of %XCLK_NAME% shared out between the threads of a core: all of them to the only one.')
 event('TOPDOWN.SLOTS', 'slots', 'Issue slots: unhalted cycles times the issue width.')
 event('TOPDOWN.SLOTS_P', 'slots', 'Issue slots: unhalted cycles times the issue width, on any counter.')
-event('CPL_CYCLES.RING123', 'sig(CYCLES)', 'Unhalted cycles outside ring 0: all that the stream holds.')
+event('CPL_CYCLES.RING123', 'sig(CYCLES)', 'Unhalted cycles outside ring 0: all that is modelled.')
 
 section('branches')
 event('BR_INST_RETIRED.ALL_BRANCHES BR_INST_RETIRED.ALL_BRANCHES_PEBS BRANCH_INSTRUCTIONS_RETIRED '
@@ -799,21 +798,22 @@ refuse('OFFCORE_REQUESTS.UNCACHED_MEM', 'Uncacheable requests.', 'user programs 
 refuse('MACHINE_CLEARS.MASKMOV', 'Machine clears for masked moves to illegal addresses.',
        'a masked-off fault is not modelled')
 refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.',
-       'a clear is recorded as a point in time; see MACHINE_CLEARS.MEMORY_ORDERING')
+       'machine clears are recorded without their length; see MACHINE_CLEARS.MEMORY_ORDERING')
 refuse('MACHINE_CLEARS.CYCLES', 'Cycles in which a machine clear is asserted.',
-       'a clear is recorded as a point in time; see MACHINE_CLEARS.MEM_ORDER', 'nhm')
+       'machine clears are recorded without their length; see MACHINE_CLEARS.MEM_ORDER', 'nhm')
 refuse('MACHINE_CLEARS.FUSION_ASSIST', 'Machine clears that undo a macro-fusion.', 'the model undoes no fusion')
 refuse('CPL_CYCLES.RING0', 'Unhalted cycles in ring 0.', RING0)
 refuse('CPL_CYCLES.RING0_TRANS', 'Transitions from ring 3 to ring 0.', RING0)
 refuse('EPT.*', 'Walks of extended page tables.', 'the modelled machine runs no virtual machine')
 refuse('ITLB.ITLB_FLUSH ITLB_FLUSH TLB_FLUSH.*', 'TLB flushes.',
-       'flushes are ring 0 work, which the stream does not hold')
-refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is ring 0 work, which the stream does not hold')
-refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.', 'it is ring 0 work, which the stream does not hold')
+       'TLBs are flushed in ring 0, and only user mode is modelled')
+refuse('IO_TRANSACTIONS', 'Accesses to I/O ports.', 'I/O is done in ring 0, and only user mode is modelled')
+refuse('PIC_ACCESSES.*', 'Accesses to the interrupt controller.',
+       'it happens in ring 0, and only user mode is modelled')
 refuse('CORE_POWER.*', 'Cycles by turbo licence.', 'power and frequency are not modelled')
 refuse('MOVE_ELIMINATION.INT_ELIMINATED MOVE_ELIMINATION.INT_NOT_ELIMINATED',
         'Copies of general-purpose registers by what rename did with them.',
-       'the manual and libpfm4 have the codes of the two the other way round', 'ivb')
+       'the manual and libpfm4 disagree which of two codes this event has', 'ivb')
 refuse('LARGE_ITLB.HIT', 'TLB hits by page size.', 'TLB hits are not recorded by page size')
 refuse('*.PDE_MISS *.PDP_MISS *.PDE_CACHE_MISS', 'Misses of the paging-structure caches.',
        'which paging-structure cache missed is not recorded')
@@ -823,15 +823,15 @@ refuse('BR_MISP_EXEC.DIRECT BR_MISP_EXEC.DIRECT_NEAR_CALL BR_MISP_EXEC.TAKEN_DIR
         'BR_MISP_EXEC.ANY_DIRECT_NEAR_CALL',
        'Mispredicted direct branches executed.', DIRECT)
 refuse('BOGUS_BR', 'Predicted branches that were none.',
-       'the modelled predictor never takes another instruction for a branch')
+       'the modelled BTB never takes another instruction for a branch')
 refuse('BPU_CLEARS.*', 'Predictions that the branch predictor itself corrected.',
-       'the modelled predictor predicts in one step')
+       'the modelled predictor never corrects its own prediction')
 refuse('BACLEAR.BAD_TARGET', 'Re-steers for a wrong target.',
        'branches whose target decode corrects are not told apart; see BACLEAR.CLEAR')
 refuse('BACLEAR_FORCE_IQ', 'Re-steers that the instruction queue asked for.',
-       'the modelled instruction queue asks for none')
+       'the modelled instruction queue never re-steers')
 refuse('FP_ASSIST.* OTHER_ASSISTS.* ASSISTS.*', 'Microcode assists.', ASSISTS)
-refuse('FP_MMX_TRANS.*', 'Transitions between x87 and MMX.', 'transitions between x87 and MMX raise no signal')
+refuse('FP_MMX_TRANS.*', 'Transitions between x87 and MMX.', 'transitions between x87 and MMX are not recorded')
 refuse('FP_COMP_OPS_EXE.MMX FP_COMP_OPS_EXE.SSE2_INTEGER', 'Integer SIMD uops by register file.',
        'integer SIMD uops are not recorded by operand width')
 refuse('SIMD_INT_64.* SIMD_INT_128.*', 'Integer SIMD uops by kind.', 'integer SIMD uops are not recorded by kind')
@@ -841,7 +841,7 @@ refuse('SSE_MEM_EXEC.NTA', 'Non-temporal software prefetches that missed L1D.', 
 refuse('L1D_CACHE_PREFETCH_LOCK_FB_HIT', 'Locked loads that hit a line on its way for a prefetch.', ORIGIN)
 refuse('L1D_PREFETCH.* HW_PRE_REQ.L1D_MISS', 'Hardware prefetches into L1D.', PREFETCHERS)
 refuse('L2_HW_PREFETCH.*', 'What the hardware prefetchers of L2 do inside.',
-       'the insides of prefetchers raise no signals; see L2_RQSTS.PREFETCHES')
+       'what happens inside the prefetchers is not recorded; see L2_RQSTS.PREFETCHES')
 refuse('L2_LINES_OUT.DEMAND_* L2_LINES_OUT.PREFETCH_* L2_LINES_OUT.PF_*',
        'Lines evicted from L2 by who asked for the room.',
        'evictions from L2 are not recorded by who asked for the room')
@@ -855,45 +855,46 @@ refuse('L2_STORE_LOCK_RQSTS.HIT_*', 'Reads for ownership that hit L2, by state.'
 refuse('L2_WRITE.*', 'Reads for ownership of stores and of locked accesses apart.',
        'stores and locked accesses are not told apart in L2; see L2_RQSTS.RFO_HIT, L2_RQSTS.RFO_MISS')
 refuse('L2_TRANS.ALL L2_TRANS.ALL_REQUESTS L2_TRANSACTIONS.ANY', 'All transactions of L2.',
-       'what else enters the pipeline of L2 is not recorded; the events of this group are')
+       "the model records L2's transactions of the other events of this group only")
 refuse('L1D.ALLOCATED_IN_M L1D.M_REPL', 'Lines brought into L1D for writing.',
        'lines brought into L1D are not recorded by state; see %L1D_REPL%')
 refuse('L1D.M_SNOOP_EVICT L1D.ALL_M_REPLACEMENT', 'Modified lines that left L1D for a snoop.',
-       'lines that leave L1D for a snoop raise no signal')
+       'lines that leave L1D for a snoop are not recorded')
 refuse('L1I.HITS L1I.READS ICACHE.HIT', 'Instruction fetches of 16 bytes that found L1I ready.',
        'fetches are recorded by line, not by 16 bytes')
 refuse('L1I_OPPORTUNISTIC_HITS', 'Instruction fetches served on the way.', 'streaming buffers are not modelled')
 refuse('IFU_IVC.*', 'The victim cache of instruction fetch.', 'the victim cache of instruction fetch is not modelled')
 refuse('LD_BLOCKS.* STORE_BLOCKS.*', 'Loads held up by older stores, by cause.',
-       'the event mixes causes of which the model records some')
+       'the event adds up several causes, and the model records only some of them')
 refuse('LOAD_DISPATCH.*', 'Loads by the way they took to L1D.',
-       'the way that a load takes to L1D is not recorded; see LOAD_DISPATCH.ANY')
+       'loads are not recorded by the way they are dispatched; see LOAD_DISPATCH.ANY')
 refuse('MEMORY_DISAMBIGUATION.*', 'What the memory disambiguation predictor does inside.',
-       'the insides of memory disambiguation raise no signal')
+       'what happens inside memory disambiguation is not recorded')
 refuse('AGU_BYPASS_CANCEL.*', 'Early address generation that was taken back.',
        'the early bypass of address generation is not modelled')
 refuse('LOCK_CYCLES.SPLIT_LOCK_UC_LOCK_DURATION CACHE_LOCK_CYCLES.L1D_L2',
        'Locked accesses that cross a line or reach uncacheable memory.', 'bus locks are not modelled')
-refuse('SQ_MISC.*', 'What the super queue does inside.', 'the insides of the super queue raise no signal')
+refuse('SQ_MISC.*', 'What the super queue does inside.', 'what happens inside the super queue is not recorded')
 refuse('OFFCORE_REQUESTS.ANY OFFCORE_REQUESTS.L1D_WRITEBACK',
        'All transactions of the super queue.', 'evictions and writes in the super queue are not recorded')
 refuse('RAT_STALLS.* PARTIAL_RAT_STALLS.CYCLES_* INT_MISC.RAT_STALL_CYCLES', 'Cycles in which rename stalls by itself.',
-       'stalls of the renamer by itself raise no signal')
-refuse('UOPS_ISSUED.FUSED', 'Micro-fused uops issued.', 'micro-fused pairs are not marked')
-refuse('UOP_UNFUSION', 'Micro-fused uops taken apart.', 'the model takes no micro-fused pair apart')
+       "the renamer's own stalls are not recorded")
+refuse('UOPS_ISSUED.FUSED', 'Micro-fused uops issued.', 'micro-fused pairs are not recorded')
+refuse('UOP_UNFUSION', 'Micro-fused uops taken apart.', 'the model splits no micro-fused pair')
 refuse('UOPS_DISPATCHES_CANCELLED.*', 'Uops called back for lack of register-file ports.',
        'ports of the register file are not modelled')
 refuse('RESOURCE_STALLS.* RESOURCE_STALLS2.*', 'Cycles in which issue waits for a resource of this kind.',
-       'the model does not run out of this resource, or it raises no signal')
+       'the model does not run out of this resource, or does not record it')
 refuse('SEG_RENAME_STALLS ES_REG_RENAMES SEGMENT_REG_LOADS', 'Renaming of segment registers.',
-       'segment registers raise no signal')
-refuse('INSTS_WRITTEN_TO_IQ.*', 'Instructions written to the instruction queue.', MS_CALLER)
+       'renames of segment registers are not recorded')
+refuse('INSTS_WRITTEN_TO_IQ.*', 'Instructions written to the instruction queue.',
+       'what the predecoder writes to the instruction queue is not recorded')
 refuse('INST_QUEUE_WRITE_CYCLES', 'Cycles in which instructions are written to the instruction queue.',
        'the cycle in which an instruction is predecoded is not recorded')
 refuse('ILD_STALL.*', 'Cycles in which the predecoder stalls.',
-       'only stalls for length-changing prefixes raise a signal; see ILD_STALL.LCP')
+       'only stalls for length-changing prefixes are recorded; see ILD_STALL.LCP')
 refuse('INST_DECODED.* UOPS_DECODED_DEC0 UOPS_DECODED.DEC0 TWO_UOP_INSTS_DECODED',
        'Instructions and uops by the decoder that took them.', 'which decoder took an instruction is not recorded')
-refuse('UOPS_DECODED.ESP_*', 'What the stack engine does at decode.', 'additions of the stack engine raise no signal')
-refuse('DSB_FILL.*', 'Fills of the uop cache that were given up.', 'fills of the uop cache raise no signal')
+refuse('UOPS_DECODED.ESP_*', 'What the stack engine does at decode.', 'additions of the stack engine are not recorded')
+refuse('DSB_FILL.*', 'Fills of the uop cache that were given up.', 'fills of the uop cache are not recorded')
 refuse('INT_MISC.UOP_DROPPING', 'Slots lost to uops that were dropped.', 'the model drops no uop behind the front end')

@@ -151,7 +151,7 @@ void cli_warn_unmodelled(const struct session *session, const struct spmu_model 
 	for (size_t i = 0; i < n; i++) {
 		struct spmu_msr r;
 		bool named = spmu_msr_at(m, u[i].counter_msr, &r);
-		cli_warn("%s, set up by registers (%llXH%s%s), does not count what the machine would: %s",
+		cli_warn("%s, set up by registers (%llXH%s%s), does not count this event: %s",
 			named ? r.name : "a counter", (unsigned long long)u[i].select, u[i].event[0] ? ", " : "",
 			u[i].event, u[i].reason);
 	}

@@ -90,8 +90,8 @@ static void without(struct spmu_model *m, const struct core_config *core)
 		pmu_model_lacks(m, PMU_LACKS_SPLIT_REGISTERS, "no access waits for a split register on this core "
 			"(l1d.split_registers = 0)");
 	if (strcmp(preset->cpuid_vendor, "GenuineIntel"))
-		pmu_model_lacks(m, PMU_LACKS_FP_PORTS, "this core's ports for floating-point arithmetic have other "
-			"numbers");
+		pmu_model_lacks(m, PMU_LACKS_FP_PORTS, "this core does floating-point arithmetic on other ports than "
+			"the event counts");
 	free(preset);
 }
 

@@ -42,8 +42,7 @@ enum {
 	/* and at most this many, and so many more for each record and for each effect (struct spmu.effects) */
 	PMU_ACTS_FREE = 64, PMU_ACTS_RECORD = 4, PMU_ACTS_EFFECT = 16,
 	PMU_HISTORY = 4096,	/* instructions remembered from earlier batches */
-	/* The same where threads share the PMU: one of them may be far ahead of the others. */
-	PMU_HISTORY_SHARED = 65536,
+	PMU_HISTORY_SHARED = 65536,	/* the same, at most, where threads share the PMU */
 	PMU_THREADS = 8,	/* hardware threads that can share a PMU */
 	PMU_OFFCORE_REGISTERS = 2,	/* MSR_OFFCORE_RSP_0 and _1 */
 };

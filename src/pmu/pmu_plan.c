@@ -406,7 +406,7 @@ int pmu_plan(struct spmu *p)
 		interrupts |= q.counter[i].acts &&
 			(p->threads > 1 || q.counter[i].ring || q.counter[i].mode == MODE_CYCLES);
 	if (interrupts && !p->history) {
-		p->history_room = p->threads > 1 ? PMU_HISTORY_SHARED : PMU_HISTORY;
+		p->history_room = PMU_HISTORY;
 		if (!(p->history = calloc(p->history_room, sizeof *p->history)))
 			return SPMU_ENOMEM;
 	}

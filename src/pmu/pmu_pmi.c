@@ -14,6 +14,7 @@
  * that arrive while one is pending merge.
  */
 #include "pmu_count.h"
+#include <stdlib.h>
 #include <string.h>
 
 void pmu_request(struct spmu *p, uint64_t cycle)
@@ -137,6 +138,20 @@ bool pmu_pmi_place(const struct spmu *p, const struct spmu_batch *b, const struc
 	return found;
 }
 
+/* Doubles the history where threads share the PMU: one of them may be far ahead of the others. */
+static bool more_history(struct spmu *p)
+{
+	const size_t room = 2 * p->history_room;
+	if (p->threads == 1 || room > PMU_HISTORY_SHARED)
+		return false;
+	void *grown = realloc(p->history, room * sizeof *p->history);
+	if (!grown)
+		return false;
+	p->history = grown;
+	p->history_room = room;
+	return true;
+}
+
 /* Keeps the instructions that an overflow may interrupt which is found in a later batch. */
 static void remember(struct spmu *p, const struct spmu_batch *b)
 {
@@ -157,7 +172,7 @@ static void remember(struct spmu *p, const struct spmu_batch *b)
 		before[thread] = retire > previous ? retire : previous;
 		if (!interruptible(p, r) || retire < b->watermark)
 			continue;
-		if (p->histories == p->history_room) {
+		if (p->histories == p->history_room && !more_history(p)) {
 			p->histories /= 2;
 			memmove(p->history, p->history + p->histories, p->histories * sizeof *p->history);
 		}

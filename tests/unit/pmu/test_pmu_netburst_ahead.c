@@ -135,7 +135,8 @@ static void sample(unsigned threads, unsigned active, bool whole, unsigned perio
 	kernel.jobs = whole ? 1 : threads;
 	for (unsigned j = 0; j < kernel.jobs; j++) {
 		struct job *job = &kernel.job[j];
-		*job = (struct job){ .counter = threads > 2 ? j : 2 * j, .thread = j, .previous = -kernel.period & NB_MASK };
+		*job = (struct job){ .counter = threads > 2 ? j : 2 * j, .thread = j,
+			.previous = -kernel.period & NB_MASK };
 		program(p, threads, job->counter, whole ? all : 1u << j, active, true);
 		nb_write(p, NB_COUNTER(job->counter), job->previous);
 	}
@@ -145,9 +146,9 @@ static void sample(unsigned threads, unsigned active, bool whole, unsigned perio
 		const uint64_t want = clocks(threads, whole ? all : 1u << j, active);
 		const bool rare = want < 2 * (period + latency);
 		if (counted(p, job) != want || (!job->interrupts && !rare))
-			fail_msg("%u threads, ACTIVE %#x, thread %u: %u interrupts every %u, %u later: %lu clocks, want %lu",
-				threads, active, j, job->interrupts, period, latency, (unsigned long)counted(p, job),
-				(unsigned long)want);
+			fail_msg("%u threads, ACTIVE %#x, thread %u: %u interrupts every %u, %u later: "
+				"%lu clocks, want %lu", threads, active, j, job->interrupts, period, latency,
+				(unsigned long)counted(p, job), (unsigned long)want);
 	}
 	spmu_destroy(p);
 }

@@ -54,8 +54,8 @@ for bits in (bits for _, bits in table.values()):
     total += len(bits)
     counted += sum(not why for why in bits.values())
 extra = sorted(set(events("netburst-prescott")) - set(table))
-print("\nThat is %d of %d mask bits. %s exists from model 3 on, and counts. `IQ_ESCR0` and `IQ_ESCR1` exist\n"
-      "on models 0 to 2 only." % (counted, total, ", ".join("`%s`" % event for event in extra)))
+print("\n%d of %d mask bits count. %s exists from model 3 on, and counts. `IQ_ESCR0` and `IQ_ESCR1` exist on\n"
+      "models 0 to 2 only." % (counted, total, ", ".join("`%s`" % event for event in extra)))
 print("\n## What does not count, and why\n")
 print("| event | mask bits | reason |\n|---|---|---|")
 for event, (msrs, bits) in table.items():

@@ -389,6 +389,7 @@ const struct pmu_offcore *pmu_offcore_find(const char *name);
 const char *pmu_offcore_name(const struct pmu_offcore *o);
 unsigned pmu_offcore_registers(const struct pmu_offcore *o);
 bool pmu_offcore_valid(const struct pmu_offcore *o, uint64_t value);	/* WRMSR takes it */
+bool pmu_offcore_in_vain(const struct pmu_offcore *o, uint64_t value);	/* it selects only snoops in vain */
 /* The signal source that counts what the value asks for; false: it asks for nothing. */
 bool pmu_offcore_source(const struct pmu_offcore *o, uint64_t value, struct pmu_source *out);
 /* Why this value does not count what it asks for; NULL: it does.  *nothing: on the machine it counts nothing either. */

@@ -48,11 +48,13 @@ static bool adds_nothing(const struct spmu_model *m, const struct pmu_term *t, e
 	return false;
 }
 
-bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, enum pmu_lack what)
+bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, uint64_t extra, enum pmu_lack what)
 {
 	const struct pmu_row *row = (const struct pmu_row *)e;	/* its first member */
 	if (row < m->row || row >= m->row + m->rows)
 		return false;
+	if (what == PMU_LACKS_STALE_SNOOPS && e->extra_msr - MSR_OFFCORE_RSP_0 < pmu_offcore_registers(m->offcore))
+		return pmu_offcore_in_vain(m->offcore, extra) && !row->public.inv;
 	bool nothing = row->expr.terms && !row->public.inv;
 	for (unsigned t = 0; t < row->expr.terms; t++)
 		nothing &= adds_nothing(m, &row->expr.term[t], what);
@@ -63,7 +65,7 @@ void pmu_model_lacks(struct spmu_model *m, enum pmu_lack what, const char *reaso
 {
 	for (size_t i = 0; i < m->rows; i++) {
 		struct pmu_row *row = &m->row[i];
-		if (!pmu_event_lacks(m, &row->public, what))
+		if (!pmu_event_lacks(m, &row->public, row->public.extra, what))
 			continue;
 		row->expr.terms = 0;
 		row->public.flags |= SPMU_EVENT_NOT_MODELLED;

@@ -23,6 +23,6 @@ enum pmu_lack {
 /* Marks the events that count nothing without it as not modelled, for `reason` (kept, not copied).  Call it before a
  * PMU is made of the model. */
 void pmu_model_lacks(struct spmu_model *m, enum pmu_lack what, const char *reason);
-/* True if the event, which is one of the model's, counts nothing without it. */
-bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, enum pmu_lack what);
+/* True if the event, which is one of the model's, counts nothing without it.  extra: the value of its extra_msr. */
+bool pmu_event_lacks(const struct spmu_model *m, const struct spmu_event *e, uint64_t extra, enum pmu_lack what);
 #endif

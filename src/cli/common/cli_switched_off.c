@@ -34,10 +34,11 @@ static const struct { enum pmu_lack what; const char *reason; } core_parts[] = {
 	{ PMU_LACKS_1G_PAGES, "the program has no pages of 1 GB; with --set memory.page=1G all its pages are of 1 GB" },
 };
 
-const char *cli_switched_off(const struct core_config *core, const struct spmu_model *m, const struct spmu_event *e)
+const char *cli_switched_off(const struct core_config *core, const struct spmu_model *m, const struct spmu_event *e,
+	uint64_t extra)
 {
 	for (size_t i = 0; e && i < sizeof core_parts / sizeof *core_parts; i++)
-		if (off(core, core_parts[i].what) && pmu_event_lacks(m, e, core_parts[i].what))
+		if (off(core, core_parts[i].what) && pmu_event_lacks(m, e, extra, core_parts[i].what))
 			return core_parts[i].reason;
 	return NULL;
 }

@@ -426,7 +426,7 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	for (size_t i = 0; i < s->events.count; i++) {
 		const struct session_event *e = &s->events.event[i];
 		const char *why = e->source == SESSION_UNCORE ? cli_switched_off_uncore(c, e->name)
-							      : cli_switched_off(c, s->model, e->event);
+							      : cli_switched_off(c, s->model, e->event, e->extra);
 		if (why)
 			fprintf(out, " %s is 0: %s\n", e->name, why);
 	}

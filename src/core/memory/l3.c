@@ -331,6 +331,7 @@ void offcore_signal(struct memsys *m, uint64_t request, const struct snoop *othe
 	attributes |= others->modified ? SPMU_ATTR(SNOOPED_MODIFIED)
 		: others->held && !in_l3 && !write ? SPMU_ATTR(SNOOPED_FORWARD)
 		: others->asked ? SPMU_ATTR(SNOOPED_CLEAN)
+		: others->vain ? SPMU_ATTR(SNOOPED_IN_VAIN)
 		: write ? SPMU_ATTR(SNOOPED_AT_WRITE)
 		: in_l3 ? SPMU_ATTR(SNOOPED_NOBODY)
 		: SPMU_ATTR(SNOOPED_AT_MISS);

@@ -11,8 +11,8 @@
  * by their values of offcore_rsp.  Bits that raise #GP: all that Linux does not let a user set
  * (arch/x86/events/intel/core.c, intel_*_extra_regs).
  *
- * Here a machine has one socket, DRAM and no other memory, no L4; a snoop in vain counts as none.  Bits that
- * nothing can set here are `never`: beside others they add nothing, as on such a machine; alone they are refused.
+ * Here a machine has one socket, DRAM and no other memory, no L4.  Bits that nothing can set here are `never`: beside
+ * others they add nothing, as on such a machine; alone they are refused.
  * The records do not tell L3's clean states (E, S, F) apart: these bits are refused unless E and S are set.
  *
  * GUESS: an answer of memory fits both SNOOP_NONE and SNOOP_NOT_NEEDED: Linux's node-loads takes the one, Intel's
@@ -34,14 +34,14 @@
 #define SUPPLIERS (A(SUPPLIED_MODIFIED) | A(SUPPLIED_CLEAN) | A(SUPPLIED_MEMORY) | A(SUPPLIED_NOTHING))
 #define SNOOPS \
 	(A(SNOOPED_NOBODY) | A(SNOOPED_CLEAN) | A(SNOOPED_FORWARD) | A(SNOOPED_MODIFIED) | A(SNOOPED_AT_MISS) | \
-		A(SNOOPED_AT_WRITE))
+		A(SNOOPED_AT_WRITE) | A(SNOOPED_IN_VAIN))
 
 static const char pf_rfo[] = "the model's prefetchers ask for data, not for ownership",
 	pf_code[] = "code prefetches of L2 are not told apart from its others",
 	pf_l3[] = "the model's prefetchers bring lines into L2, none into L3 alone",
 	socket[] = "the modelled machine has one socket", l4[] = "the modelled machine has no L4",
 	pmm[] = "the modelled machine has DRAM only", io[] = "user programs reach no memory but DRAM",
-	spl[] = "this answer is not documented", vain[] = "snoops in vain are not told apart from none",
+	spl[] = "this answer is not documented",
 	snc[] = "the modelled socket is not divided into clusters",
 	unknown[] = "this request type is not documented";
 
@@ -74,7 +74,7 @@ struct pmu_offcore {
 #define SNOOP_BITS \
 	SNOOP_BIT(31, A(SNOOPED_AT_MISS) | A(SNOOPED_AT_WRITE)), \
 		SNOOP_BIT(32, A(SNOOPED_NOBODY) | A(SNOOPED_AT_MISS)), \
-		SNOOP_NEVER(33, vain), SNOOP_BIT(34, A(SNOOPED_CLEAN)), SNOOP_BIT(35, A(SNOOPED_FORWARD)), \
+		SNOOP_BIT(33, A(SNOOPED_IN_VAIN)), SNOOP_BIT(34, A(SNOOPED_CLEAN)), SNOOP_BIT(35, A(SNOOPED_FORWARD)), \
 		SNOOP_BIT(36, A(SNOOPED_MODIFIED)), SNOOP_NEVER(37, io)
 #define SANDY_BRIDGE_REQUESTS \
 	REQUEST_BIT(0, DEMAND | L1D_PREFETCH), REQUEST_BIT(1, A(REQUEST_RFO)), REQUEST_BIT(2, A(REQUEST_CODE_RD)), \
@@ -90,7 +90,7 @@ static const struct pmu_offcore layouts[] = {
 		REQUEST_NEVER(6, 6, pf_code),
 		REQUEST_BIT(7, A(REQUEST_STREAMING) | A(REQUEST_LOCK) | A(REQUEST_FLUSH) | A(REQUEST_VICTIM)),
 		/* GUESS: a write is answered by L3, which takes it */
-		SNOOP_BIT(8, A(SNOOPED_NOBODY) | A(SNOOPED_AT_WRITE)),
+		SNOOP_BIT(8, A(SNOOPED_NOBODY) | A(SNOOPED_IN_VAIN) | A(SNOOPED_AT_WRITE)),
 		SNOOP_BIT(9, A(SNOOPED_CLEAN) | A(SNOOPED_FORWARD)),
 		SNOOP_BIT(10, A(SNOOPED_MODIFIED)), SNOOP_NEVER(11, socket), SNOOP_NEVER(12, socket),
 		SNOOP_NEVER(13, socket), SNOOP_BIT(14, A(SNOOPED_AT_MISS)), SNOOP_NEVER(15, io) } },
@@ -181,6 +181,11 @@ static struct asked asked_for(const struct pmu_offcore *o, uint64_t value)
 		a.attributes[SNOOP] = a.bits[SNOOP] = SNOOPS;
 	}
 	return a;
+}
+
+bool pmu_offcore_in_vain(const struct pmu_offcore *o, uint64_t value)
+{
+	return asked_for(o, value).attributes[SNOOP] == A(SNOOPED_IN_VAIN);
 }
 
 bool pmu_offcore_source(const struct pmu_offcore *o, uint64_t value, struct pmu_source *out)

@@ -72,6 +72,36 @@ same "OFFCORE_RESPONSE_1 with the same value counts the same" "$(awk -F, '$2 ~ /
 within "loads that retire see as many modified lines" "$(of mem_load_l3_hit_retired.xsnp_fwd)" \
 	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)" 5
 
+# What other cores had: each request that L3 answers has one response. A core that dropped a line is asked in vain:
+# `threads stale N` makes N such loads (uncore.sh).
+list=
+for kind in data_rd rfo code_rd; do
+	for snoop in any_snoop snoop_not_needed snoop_miss snoop_hit_no_fwd snoop_hitm; do
+		list=$list,$name.demand_$kind.l3_hit.$snoop
+	done
+done
+count --core skylake -e "${list#,}" >counts
+for kind in data_rd rfo code_rd; do
+	l3=$name.demand_$kind.l3_hit
+	nonzero "$kind: cores are asked in vain" "$(of $l3.snoop_miss)"
+	same "$kind: nobody asked, in vain, clean and modified are all" "$(of $l3.any_snoop)" \
+		"$(($(of $l3.snoop_not_needed) + $(of $l3.snoop_miss) + $(of $l3.snoop_hit_no_fwd) +
+			$(of $l3.snoop_hitm)))"
+done
+for n in 1000 3000; do
+	"$SOFTPMU" stat -x, --core skylake --set prefetch.l2_adjacent=0 --set prefetch.l2_streamer=0 \
+		--set memory.page=2M --set prefetch.l1d_next_line=0 --set prefetch.l1d_ip=0 \
+		-e $name.demand_data_rd.l3_hit.snoop_miss "$PROGRAMS/threads" stale $n 2>stale$n >/dev/null </dev/null
+done
+within "each load of a line that another core dropped asks it in vain" \
+	"$(($(cut -d, -f1 stale3000) - $(cut -d, -f1 stale1000)))" 2000 0.2
+"$SOFTPMU" stat --replay stream -e cpu/event=0x2a,umask=1,offcore_rsp=0x2003c0001,name=vain/ 2>err
+check "an L3 that hears of every line that leaves L2 asks nobody in vain, and stat says so" \
+	grep -q 'vain.* is 0: only an inclusive L3' err
+"$SOFTPMU" stat --replay stream --set l3.inclusion=inclusive \
+	-e cpu/event=0x2a,umask=1,offcore_rsp=0x2003c0001,name=vain/ 2>err
+check "an inclusive one does" sh -c '! grep -q "is 0" err && ! grep -q " 0  *vain" err'
+
 # Two values at the same time, by the two registers of one PMU; three are too many.
 while read -r core one two three other; do
 	count --core "$core" -e "$one,$two" >counts

@@ -36,6 +36,23 @@ static void test_events_that_need_what_is_lacking_are_not_modelled(void **state)
 	}
 }
 
+static void test_a_value_of_snoops_in_vain_alone_needs_them(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("golden-cove");
+	const struct spmu_event *e = fixture_event(m, "OFFCORE_RESPONSE_0");
+	assert_true(pmu_event_lacks(m, e, 0x2003c0001, PMU_LACKS_STALE_SNOOPS));
+	assert_false(pmu_event_lacks(m, e, 0x6003c0001, PMU_LACKS_STALE_SNOOPS));	/* or a clean line */
+	assert_false(pmu_event_lacks(m, e, 0x2003c0001, PMU_LACKS_L3));
+	spmu_model_free(m);
+	m = fixture_model("skylake");
+	assert_true(modelled(m, "OFFCORE_RESPONSE.DEMAND_RFO.L3_HIT.SNOOP_MISS"));
+	pmu_model_lacks(m, PMU_LACKS_STALE_SNOOPS, "a reason");
+	assert_false(modelled(m, "OFFCORE_RESPONSE.DEMAND_RFO.L3_HIT.SNOOP_MISS"));
+	assert_true(modelled(m, "OFFCORE_RESPONSE.DEMAND_RFO.L3_HIT.ANY_SNOOP"));
+	spmu_model_free(m);
+}
+
 /* Sums with the second-level cache count what that does. */
 static void test_a_core_without_l3_has_no_events_of_l3(void **state)
 {
@@ -89,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events_that_need_what_is_lacking_are_not_modelled),
+		cmocka_unit_test(test_a_value_of_snoops_in_vain_alone_needs_them),
 		cmocka_unit_test(test_a_core_without_l3_has_no_events_of_l3),
 		cmocka_unit_test(test_a_counter_that_watches_it_is_named),
 		cmocka_unit_test(test_what_counts_the_absence_stays),

@@ -50,8 +50,9 @@ const struct option cli_run_options[] = {
 	OPT_FLAG(0, "no-wrong-path", struct cli_run, no_wrong_path, "Do not execute the wrong path behind "
 		"mispredicted branches. The model runs faster, and a saved stream is smaller: it needs no values of "
 		"registers."),
-	OPT_FLAG(0, "assists", struct cli_run, run.assists, "Let the tracer look for floating-point operations on "
-		"denormal numbers, and the core pay for microcode assists. Events that count assists need no option."),
+	OPT_FLAG(0, "assists", struct cli_run, run.assists, "Find floating-point operations on denormal numbers, and "
+		"time the microcode assists that they need. The run is slower. An event that counts assists does the "
+		"same without this option."),
 	OPT_GROUP("Processes and threads"),
 	OPT_FLAG(0, "follow", struct cli_run, run.follow, "Count and sample the processes that the program starts, "
 		"too."),

@@ -10,6 +10,7 @@
  */
 #include "core/backend/clears.h"
 #include "core/backend/eliminate.h"
+#include "core/backend/elision.h"
 #include "core/backend/lsq.h"
 #include "core/backend/partial_regs.h"
 #include "core/frontend/frontend.h"
@@ -77,6 +78,7 @@ void core_flush(struct core *c, bool last)
 		if (c->rep.active)
 			rep_end(c, false);
 		lsq_drain(c);
+		elision_interrupt(c);
 		emit_stop(&c->e, max64(c->e.watermark, c->e.now));
 	}
 	emit_flush(&c->e, last);
@@ -124,6 +126,10 @@ void core_choose_steps(struct core *c)
 		c->cl.watching = true;
 		c->smt_steps = core_steps_smt(what);
 		c->steps = smt_steps;
+	}
+	if (c->hle.on) {
+		c->hle.steps = c->steps;
+		c->steps = elision_steps;
 	}
 }
 
@@ -185,6 +191,7 @@ void core_leave(struct core *c)
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
+	elision_interrupt(c);
 	emit_stop(&c->e, max64(c->e.watermark, c->e.now));
 	emit_flush(&c->e, false);
 }
@@ -206,6 +213,7 @@ void core_halt_until(struct core *c, uint64_t cycle)
 	if (c->rep.active)
 		rep_end(c, false);
 	lsq_drain(c);
+	elision_interrupt(c);
 	emit_stop(&c->e, cycle);
 	emit_flush(&c->e, false);	/* the batch ends here; the next one is based behind the gap */
 	restart(c, cycle);
@@ -231,6 +239,7 @@ static void drain(struct core *c, uint64_t least)
 	if (c->rep.active)
 		rep_end(c, false);
 	c->e.now = max64(c->e.now + least, lsq_drain(c));
+	elision_interrupt(c);
 	emit_stop(&c->e, c->e.now);
 	emit_flush(&c->e, false);
 	restart(c, c->e.now);
@@ -257,6 +266,7 @@ static void reset(struct core *c, uint64_t cycle)
 	eliminate_reset(c);
 	partial_reset(c);
 	clears_reset(c);
+	elision_reset(c);
 	c->by = (struct bypass){
 		.delay = c->config.bypass_delay, .ports = c->config.bypass_ports, .fp_add = c->config.bypass_fp_add
 	};
@@ -307,6 +317,8 @@ static int create(
 		code = frontend_init(c, err);
 	if (!code)
 		code = scheduler_init(c, err);
+	if (!code)
+		code = elision_init(c, err);
 	if (!code && of)
 		code = smt_join(of, c, err);
 	if (!code && of) {
@@ -341,6 +353,7 @@ void core_destroy(struct core *c)
 {
 	if (!c)
 		return;
+	elision_reset(c);
 	bool last = !c->st || smt_leave(c);
 	if (c->bp && last)
 		bpred_destroy(c->bp);
@@ -349,6 +362,7 @@ void core_destroy(struct core *c)
 	scheduler_release(c);
 	frontend_release(c);
 	older_release(c);
+	elision_release(c);
 	free(c->e.record);
 	free(c);
 }

@@ -17,6 +17,7 @@
 #define CORE_SMT 1	/* one general way serves all cores */
 #include "core/backend/clears.h"
 #include "core/backend/eliminate.h"
+#include "core/backend/elision.h"
 #include "core/backend/partial_regs.h"
 #include "core/backend/retire.h"
 #include "core/older/inorder.h"
@@ -631,6 +632,25 @@ static __attribute__((noinline)) void assists(struct core *c, unsigned what, uin
 		clears_fp_assist(c, what >> SCRIPT_FP, ip);
 }
 
+/* What the words of few instructions ask for; beside: SCRIPT_BLEND, SCRIPT_HINT. */
+static __attribute__((noinline)) void before(struct core *c, const struct iblock *b, unsigned i, unsigned beside,
+	const uint64_t *end, struct blend *blend)
+{
+	if (beside & SCRIPT_BLEND)
+		clears_blend_begin(c, b->uop + b->insn[i].first_uop, b->insn[i].uops, blend);
+	if (beside & SCRIPT_HINT)
+		elision_before(c, b, i, end);
+}
+
+static __attribute__((noinline)) void after(struct core *c, const struct iblock *b, unsigned i, unsigned beside,
+	const uint64_t *word, const uint64_t *end, const struct blend *blend)
+{
+	if (beside & SCRIPT_BLEND)
+		clears_blend_end(c, &b->insn[i], blend);
+	if (beside & SCRIPT_HINT)
+		elision_after(c, b, i, word, end);
+}
+
 void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end)
 {
 	const struct iblock *b = (const struct iblock *)end[0];
@@ -658,10 +678,10 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 		w.went = script_went(w.branch, last + 1 < insns ? w.branch[1].addr : next_ip);
 	}
 	struct blend blend;
-	const bool blends = *word >> SCRIPT_ASSIST & SCRIPT_BLEND;
-	if (UNLIKELY(blends))
-		clears_blend_begin(c, b->uop + in->first_uop, in->uops, &blend);
+	const unsigned beside = (unsigned)(*word >> SCRIPT_ASSIST & (SCRIPT_BLEND | SCRIPT_HINT));
+	if (UNLIKELY(beside))
+		before(c, b, i, beside, end, &blend);
 	run_insn(c, (struct way){ .wrong = false }, in, b->uop + in->first_uop, in->uops, &w);
-	if (UNLIKELY(blends))
-		clears_blend_end(c, in, &blend);
+	if (UNLIKELY(beside))
+		after(c, b, i, beside, word, end, &blend);
 }

@@ -64,5 +64,6 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.flags_ports = (uint16_t)config->partial_flags_ports,
 		.bytes = config->partial_stall,
 		.laminated = config->dsb_laminated,
+		.elides = config->hle,
 	};
 }

@@ -321,6 +321,26 @@ struct clears {
 
 /* Runs the steps of a script (steps.c). */
 typedef void core_steps_way(struct core *c, const uint64_t *script);
+
+/* --- elided locks (elision.h) --- */
+enum { ELISION_LOCKS = 8 };
+/* A lock that a region has acquired; where: its physical address.  elided: else the region takes it. */
+struct elided_lock { uint64_t addr, where; uint32_t size; bool elided; };
+struct elision {
+	bool on;		/* a region is under way: */
+	core_steps_way *steps;	/* runs a script of it */
+	struct core *next;	/* as machine.eliding */
+	uint64_t ip;		/* of the instruction that began it */
+	uint64_t why;		/* it is to be aborted: an ABORT_*; 0: no */
+	const uint64_t *end;	/* it ends with this word of the script that runs; NULL: not in this script */
+	/* 1 + physical line of the lock that is being acquired or is elided; 0: none */
+	uint64_t lock_line;
+	uint32_t locks;
+	struct elided_lock lock[ELISION_LOCKS];
+	/* a hash table of physical lines, each plus 1, and which of them were written; their places */
+	uint32_t mask, lines, *line, *used;
+	bool *written;
+};
 enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* a wrong path, from its first word on */, STEPS_WRONG_QUIET };
 core_steps_way *core_steps(enum steps_for what);
 core_steps_way *core_steps_sse4(enum steps_for what);	/* NULL: not built for this host */
@@ -386,6 +406,7 @@ struct core {
 	struct eliminate el;
 	struct bypass by;
 	struct clears cl;
+	struct elision hle;
 	struct core_config config;
 	struct machine *machine;
 	struct smt_thread *st;	/* smt.h; NULL: the core has one hardware thread */
@@ -404,6 +425,7 @@ _Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) &
 struct machine {
 	struct core_config config;
 	struct memsys_shared *shared;
+	struct core *eliding;	/* a list of the cores that elide locks */
 };
 
 /* Runs of emit_grow */

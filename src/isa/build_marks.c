@@ -152,7 +152,8 @@ static uint64_t mnemonic_is(enum isa_class cls, ZydisMnemonic mnemonic)
 		name += *name == 'v';
 		return !strncmp(name, "padd", 4) || !strncmp(name, "psub", 4) ? SPMU_IS(VECTOR_ADD) : 0;
 	}
-	return mnemonic == ZYDIS_MNEMONIC_XBEGIN ? SPMU_IS(TSX_BEGIN) : 0;
+	return mnemonic == ZYDIS_MNEMONIC_XBEGIN ? SPMU_IS(TSX_BEGIN) :
+		mnemonic == ZYDIS_MNEMONIC_VZEROUPPER ? SPMU_IS(ZERO_UPPERS) : 0;
 }
 
 uint64_t build_set_is(struct build *c, const ZydisDecodedInstruction *zi, bool locked)

@@ -342,6 +342,56 @@ static enum insn_vector vector_of(const ZydisDecodedInstruction *zi, const Zydis
 	return wide ? VECTOR_VEX_256 : VECTOR_VEX_128;
 }
 
+/* What the instruction does to the elision of locks.  SDM vol. 1, "Programming with Intel TSX", "Instruction Based
+ * Considerations": the first three abort on any processor, the others may.  GUESS: all of these do, except VZEROUPPER,
+ * which has an event of its own for what merely may abort (TX_EXEC.MISC2); settle with a region around each. */
+static enum insn_elision elision_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *op)
+{
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_XACQUIRE)
+		return ELISION_ACQUIRE;
+	if (zi->attributes & ZYDIS_ATTRIB_HAS_XRELEASE)
+		return ELISION_RELEASE;
+	switch (zi->mnemonic) {
+	case ZYDIS_MNEMONIC_XABORT: case ZYDIS_MNEMONIC_CPUID: case ZYDIS_MNEMONIC_PAUSE:
+	case ZYDIS_MNEMONIC_XBEGIN: case ZYDIS_MNEMONIC_XEND:
+	case ZYDIS_MNEMONIC_FXSAVE: case ZYDIS_MNEMONIC_FXSAVE64: case ZYDIS_MNEMONIC_FXRSTOR:
+	case ZYDIS_MNEMONIC_FXRSTOR64: case ZYDIS_MNEMONIC_XSAVE: case ZYDIS_MNEMONIC_XSAVE64:
+	case ZYDIS_MNEMONIC_XSAVEOPT: case ZYDIS_MNEMONIC_XSAVEOPT64: case ZYDIS_MNEMONIC_XSAVEC:
+	case ZYDIS_MNEMONIC_XSAVEC64: case ZYDIS_MNEMONIC_XRSTOR: case ZYDIS_MNEMONIC_XRSTOR64:
+	case ZYDIS_MNEMONIC_XSETBV: case ZYDIS_MNEMONIC_POPF: case ZYDIS_MNEMONIC_POPFD: case ZYDIS_MNEMONIC_POPFQ:
+	case ZYDIS_MNEMONIC_CLI: case ZYDIS_MNEMONIC_STI: case ZYDIS_MNEMONIC_LDS: case ZYDIS_MNEMONIC_LES:
+	case ZYDIS_MNEMONIC_LFS: case ZYDIS_MNEMONIC_LGS: case ZYDIS_MNEMONIC_LSS: case ZYDIS_MNEMONIC_WRFSBASE:
+	case ZYDIS_MNEMONIC_WRGSBASE: case ZYDIS_MNEMONIC_SGDT: case ZYDIS_MNEMONIC_SIDT: case ZYDIS_MNEMONIC_SLDT:
+	case ZYDIS_MNEMONIC_STR: case ZYDIS_MNEMONIC_CLFLUSH: case ZYDIS_MNEMONIC_CLFLUSHOPT:
+	case ZYDIS_MNEMONIC_MASKMOVQ: case ZYDIS_MNEMONIC_MASKMOVDQU: case ZYDIS_MNEMONIC_VMASKMOVDQU:
+	case ZYDIS_MNEMONIC_MOVNTDQA: case ZYDIS_MNEMONIC_VMOVNTDQA: case ZYDIS_MNEMONIC_UD2: case ZYDIS_MNEMONIC_HLT:
+		return ELISION_ABORTS;
+	default:
+		break;
+	}
+	switch (zi->meta.category) {
+	case ZYDIS_CATEGORY_X87_ALU: case ZYDIS_CATEGORY_MMX: case ZYDIS_CATEGORY_FCMOV:
+		return ELISION_STATE;
+	case ZYDIS_CATEGORY_SYSCALL: case ZYDIS_CATEGORY_SYSRET: case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_IO: case ZYDIS_CATEGORY_IOSTRINGOP:
+		return ELISION_ABORTS;
+	default:
+		break;
+	}
+	if (zi->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return ELISION_ABORTS;
+	if (zi->meta.isa_ext == ZYDIS_ISA_EXT_BASE)
+		return (zi->mnemonic == ZYDIS_MNEMONIC_MOV && zi->opcode == 0x8e) ||
+			(zi->mnemonic == ZYDIS_MNEMONIC_POP && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+			 ZydisRegisterGetClass(op[0].reg.value) == ZYDIS_REGCLASS_SEGMENT) ? ELISION_ABORTS :
+			ELISION_NONE;
+	for (unsigned i = 0; zi->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && i < zi->operand_count; i++)
+		if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(op[i].reg.value) == ZYDIS_REGCLASS_MMX)
+			return ELISION_STATE;
+	return ELISION_NONE;
+}
+
 /* ---- the block ---- */
 
 static void slots_of(const struct def *d, unsigned n_slots, unsigned i, unsigned *next, struct slot_cursor *c)
@@ -356,7 +406,7 @@ static void slots_of(const struct def *d, unsigned n_slots, unsigned i, unsigned
 }
 
 static void decode_block(struct builder *b, int word_bytes, const struct st_block_def *def, const struct def *d,
-                         struct insn *insn, uint8_t *vector)
+                         struct insn *insn, uint8_t *vector, uint8_t *elision)
 {
 	const ZydisDecoder *decoder = &b->isa->decoder[word_bytes == 4];
 	uint64_t mask = word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
@@ -381,6 +431,8 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 			bool adjacent = i && insn[i - 1].addr + insn[i - 1].len == in->addr && in->addr % 64;
 			branch_flags(in, cls, &zi, op, mask);
 			vector[i] = (uint8_t)vector_of(&zi, op);
+			if (b->isa->o.elides)
+				elision[i] = (uint8_t)elision_of(&zi, op);
 			in->prefixes = prefixes(&zi) & 15;
 			in->late_length = has_late_length(&zi);
 			if (is_lcp(&zi))
@@ -408,13 +460,13 @@ static void decode_block(struct builder *b, int word_bytes, const struct st_bloc
 	}
 }
 
-/* Packs all into one allocation: header, instructions, uops, exits, slots, code bytes, vector kinds. */
+/* Packs all into one allocation: header, instructions, uops, exits, slots, code bytes, vector and elision kinds. */
 static struct iblock *pack(const struct builder *b, const struct st_block_def *def, const struct def *d,
-                           const struct insn *insn, const uint8_t *vector)
+                           const struct insn *insn, const uint8_t *vector, const uint8_t *elision)
 {
 	size_t insn_bytes = def->insns * sizeof *insn, uop_bytes = b->n * sizeof *b->uop;
 	size_t slot_bytes = def->slots * sizeof *d->slot, exit_bytes = def->exits * sizeof *d->exit;
-	struct iblock *ib = malloc(sizeof *ib + insn_bytes + uop_bytes + exit_bytes + slot_bytes + def->insns * 16u);
+	struct iblock *ib = malloc(sizeof *ib + insn_bytes + uop_bytes + exit_bytes + slot_bytes + def->insns * 17u);
 	if (!ib)
 		return NULL;
 	memset(ib, 0, sizeof *ib);
@@ -433,6 +485,8 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 		memcpy(pc[i], d->insn[i].bytes, 15);
 	uint8_t *pv = (uint8_t *)(pc + def->insns);
 	memcpy(pv, vector, def->insns);
+	uint8_t *ph = pv + def->insns;
+	memcpy(ph, elision, def->insns);
 	ib->addr = insn[0].addr;
 	ib->id = def->id;
 	ib->insns = def->insns;
@@ -449,9 +503,14 @@ static struct iblock *pack(const struct builder *b, const struct st_block_def *d
 		ib->vectors |= (uint8_t)(1u << vector[i]);
 		if (vector[i])
 			ib->vector = pv;
+		if (elision[i])
+			ib->elision = ph;
+		if (elision[i] == ELISION_ACQUIRE || elision[i] == ELISION_RELEASE)
+			ib->special |= BLOCK_HINTS;
 	}
 	for (unsigned i = 0; i < def->slots; i++)
-		ib->assists |= ps[i].kind == ST_SLOT_REG && ps[i].reg == ST_SLOT_ASSIST;
+		if (ps[i].kind == ST_SLOT_REG && ps[i].reg == ST_SLOT_ASSIST)
+			ib->special |= BLOCK_ASSISTS;
 	return ib;
 }
 
@@ -466,11 +525,12 @@ int isa_decode(const struct isa *isa, int word_bytes, const struct st_block_def 
 	if (rc)
 		return rc;
 	struct insn insn[256];
-	uint8_t vector[256] = { 0 };
+	uint8_t vector[256] = { 0 }, elision[256];
+	memset(elision, 0, def->insns);
 	struct builder b = { .isa = isa };
-	decode_block(&b, word_bytes, def, &d, insn, vector);
+	decode_block(&b, word_bytes, def, &d, insn, vector, elision);
 	if (!b.no_memory)
-		*out = pack(&b, def, &d, insn, vector);
+		*out = pack(&b, def, &d, insn, vector, elision);
 	free(b.uop);
 	return *out ? 0 : err_set(err, ERR_NOMEM, "out of memory for block %u", def->id);
 }

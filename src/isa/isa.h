@@ -185,6 +185,19 @@ enum insn_vector {		/* what an instruction does to the upper halves of the vecto
 	VECTOR_ZERO,		/* VZEROUPPER, VZEROALL */
 };
 
+enum insn_elision {		/* what an instruction does to the elision of locks (core/backend/elision.h) */
+	ELISION_NONE,
+	ELISION_ACQUIRE,	/* has an XACQUIRE prefix */
+	ELISION_RELEASE,	/* has an XRELEASE prefix */
+	ELISION_ABORTS,		/* aborts a region */
+	ELISION_STATE,		/* the same: it uses x87 or MMX state */
+};
+
+enum block_special {
+	BLOCK_ASSISTS = 1,	/* has slots ST_SLOT_ASSIST */
+	BLOCK_HINTS = 2,	/* has instructions that are ELISION_ACQUIRE or ELISION_RELEASE */
+};
+
 /* A decoded block.  Immutable except `core_plan`, `core_walk` and `core_warm`.  Freed with isa_block_free. */
 struct iblock {
 	uint64_t addr;		/* of its first instruction */
@@ -196,7 +209,9 @@ struct iblock {
 	const struct st_exit_def *exit;
 	const uint8_t (*code)[15];	/* bytes of each instruction */
 	const uint8_t *vector;		/* enum insn_vector of each instruction; NULL: all VECTOR_NONE */
-	bool assists;			/* has slots ST_SLOT_ASSIST */
+	/* enum insn_elision of each instruction; NULL: all ELISION_NONE, or the core elides no locks */
+	const uint8_t *elision;
+	uint8_t special;		/* set of enum block_special */
 	uint8_t vectors;		/* set of them */
 	/* the core's own data, from malloc, freed with the block; NULL at first */
 	void *core_plan, *core_walk, *core_warm;
@@ -230,6 +245,7 @@ struct isa_options {
 	/* a write of 8 bits does not read the rest of the register (core/backend/partial_regs.h) */
 	bool bytes;
 	bool laminated;		/* what rename splits is one slot in the decoders and the uop cache */
+	bool elides;		/* blocks have `elision` */
 };
 /* Call it before isa_decode; it does not change blocks that are decoded already. */
 void isa_configure(struct isa *isa, const struct isa_options *o);

@@ -27,6 +27,8 @@ static bool never(const struct pmu_source *s, enum pmu_lack what)
 	case PMU_LACKS_1G_PAGES:
 		return s->is_signal && (s->signal == SPMU_SIG_ITLB_WALKED_1G ||
 			s->signal == SPMU_SIG_DTLB_LOAD_WALKED_1G || s->signal == SPMU_SIG_DTLB_STORE_WALKED_1G);
+	case PMU_LACKS_ELISION:
+		return s->is_signal && s->signal >= SPMU_SIG_ELISION_START && s->signal <= SPMU_SIG_ELISION_VZEROUPPER;
 	case PMU_LACKS_FP_PORTS: return !s->is_signal && s->ports && (s->any_is | s->is_want) & fp;
 	}
 	return false;

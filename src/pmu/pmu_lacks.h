@@ -18,6 +18,7 @@ enum pmu_lack {
 	PMU_LACKS_UPPER_SAVES,	/* no microcode saves or restores them */
 	PMU_LACKS_STALE_SNOOPS,	/* no core is snooped for a line that it has dropped */
 	PMU_LACKS_1G_PAGES,	/* no page has 1 GB */
+	PMU_LACKS_ELISION,	/* no lock is elided */
 };
 
 /* Marks the events that count nothing without it as not modelled, for `reason` (kept, not copied).  Call it before a

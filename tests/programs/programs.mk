@@ -4,7 +4,8 @@ P := build/tests/programs
 PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
 PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep by_cause \
-	jumps jit forks l1_miss heap stream chase sharing causes topdown advice pages churn phases)
+	jumps jit forks l1_miss heap stream chase sharing causes topdown advice pages churn phases \
+	elided)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c

@@ -56,6 +56,8 @@ STATES = 'the states of lines are not recorded with accesses'
 RING0 = 'only user mode is modelled'
 ORIGIN = 'fill buffers are not recorded by who asked'
 ASSISTS = 'of the assists that depend on values, the tracer sees only those of floating-point operands'
+MEMORY_ABORTS = ('(ABORT_CONFLICT|ABORT_READS|ABORT_WRITES|ABORT_LOCK_STORE|ABORT_LOCK_LOAD|'
+                 'ABORT_LOCK_RELEASE)')
 TSX = 'under the tracer a transaction aborts at once, for want of capacity'
 X87_MARK = 'x87 arithmetic and x87 moves are not told apart'
 PREFETCHERS = 'requests of the prefetchers of L1D and of L2 are not told apart'
@@ -476,8 +478,30 @@ event('RTM_RETIRED.ABORTED', 'uop(TSX_BEGIN)', 'Transactions aborted: all, becau
       'aborts at once, for want of capacity.')
 event('RTM_RETIRED.ABORTED_MEM RTM_RETIRED.ABORTED_MISC1', 'uop(TSX_BEGIN)',
       'Transactions aborted by memory (capacity or conflict): all, for want of capacity.')
-event('TX_MEM.ABORT_CAPACITY', 'uop(TSX_BEGIN)',
-      'Transactions aborted for want of capacity: all, as the status says that the tracer gives them.')
+event('HLE_RETIRED.START', 'sig(ELISION_START)', 'Elided regions begun by an XACQUIRE prefix.')
+event('HLE_RETIRED.COMMIT', 'sig(ELISION_COMMIT)', 'Elided regions that ended with the release of their lock.')
+event('HLE_RETIRED.ABORTED', 'sig(ELISION_ABORT)', 'Elided regions aborted.')
+event('HLE_RETIRED.ABORTED_MEM HLE_RETIRED.ABORTED_MISC1',
+      f'sig(ELISION_ABORT & {MEMORY_ABORTS})', 'Elided regions aborted by memory: capacity, conflict, or their lock.')
+event('HLE_RETIRED.ABORTED_UNFRIENDLY HLE_RETIRED.ABORTED_MISC3', 'sig(ELISION_ABORT & ABORT_INSTRUCTION)',
+      'Elided regions aborted by an instruction: PAUSE, CPUID, a system call, x87 and so on.')
+event('HLE_RETIRED.ABORTED_EVENTS HLE_RETIRED.ABORTED_MISC5', 'sig(ELISION_ABORT & ABORT_INTERRUPT)',
+      'Elided regions aborted by an interrupt.')
+event('TX_MEM.ABORT_CONFLICT', 'sig(ELISION_ABORT & ABORT_CONFLICT)',
+      "Elided regions aborted by another core's access to one of their lines.")
+event('TX_MEM.ABORT_CAPACITY', 'uop(TSX_BEGIN)+sig(ELISION_ABORT & (ABORT_READS|ABORT_WRITES))',
+      'Transactions and elided regions aborted for want of capacity: all transactions, as the status says that the '
+      'tracer gives them, and regions that touch too many lines.')
+event('TX_MEM.ABORT_HLE_STORE_TO_ELIDED_LOCK', 'sig(ELISION_ABORT & ABORT_LOCK_STORE)',
+      'Elided regions aborted by a store to their lock without XRELEASE.')
+event('TX_MEM.ABORT_HLE_ELISION_BUFFER_MISMATCH', 'sig(ELISION_ABORT & ABORT_LOCK_RELEASE)',
+      'Elided regions aborted by the release of what is none of their locks; whether a release restores the value of '
+      'its lock is not known.')
+event('TX_MEM.ABORT_HLE_ELISION_BUFFER_UNSUPPORTED_ALIGNMENT', 'sig(ELISION_ABORT & ABORT_LOCK_LOAD)',
+      'Elided regions aborted by a load that reaches beyond their lock.')
+event('TX_MEM.ABORT_HLE_ELISION_BUFFER_FULL TX_MEM.HLE_ELISION_BUFFER_FULL', 'sig(ELISION_FULL)',
+      'Locks inside elided regions that were not elided, because no elision buffer was free.')
+event('TX_EXEC.MISC2', 'sig(ELISION_VZEROUPPER)', 'VZEROUPPER inside an elided region.')
 event('TOPDOWN.BACKEND_BOUND_SLOTS', '+'.join(
     f'cycles(uop(SLOT)@alloc <= {n} & sig(IDQ_BUBBLE) + sig(WRONG_PATH) + sig(RECOVERY) == 0)' for n in range(5)),
       'Issue slots that stayed empty because the back end was not ready.')
@@ -787,9 +811,20 @@ for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost 
 section('not modelled: events that this machine has and the model cannot produce')
 refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
        'needs MSR_OFFCORE_RSP_0, which the model does not have on this core; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
-refuse('HLE_RETIRED.*', 'Hardware lock elision.', TSX)
+refuse('HLE_RETIRED.ABORTED_TMR HLE_RETIRED.ABORTED_MISC2', 'Elided regions aborted by a timer.',
+       'no published text says when the timer of a region expires')
+refuse('HLE_RETIRED.ABORTED_MEMTYPE HLE_RETIRED.ABORTED_MISC4', 'Elided regions aborted by an access to memory of '
+       'another type than write-back.', 'user programs reach write-back memory only')
+refuse('TX_MEM.ABORT_HLE_ELISION_BUFFER_NOT_EMPTY', 'Elided regions that ended while a lock was still elided.',
+       'in the model a region ends with the release of the last of its locks')
+refuse('TX_EXEC.MISC1', 'Instructions of a class that may abort a transaction.', 'no published text names the class')
+refuse('TX_EXEC.MISC3', 'Regions nested too deeply.', 'no published text says how deep regions may nest')
+refuse('TX_EXEC.MISC4', 'XBEGIN inside an elided region.',
+       'XBEGIN carries no mark that tells whether it is in a region')
+refuse('TX_EXEC.MISC5', 'XACQUIRE inside a transaction.', TSX)
 refuse('RTM_RETIRED.*', 'Restricted transactional memory.', TSX)
-refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', TSX)
+refuse('TX_MEM.* TX_EXEC.*', 'Transactional aborts.', 'under the tracer a transaction aborts at once; whether reads or '
+       'writes lacked room is not said')
 refuse('FP_ARITH_INST_RETIRED.512B_PACKED_DOUBLE FP_ARITH_INST_RETIRED.512B_PACKED_SINGLE',
        '512-bit packed arithmetic.', 'programs run without AVX-512 under the tracer')
 refuse('MEM_UNCORE_RETIRED.REMOTE_*', 'Loads served by another socket.', 'the modelled machine has one socket')

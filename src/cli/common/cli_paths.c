@@ -89,6 +89,9 @@ static void without(struct spmu_model *m, const struct core_config *core)
 	if (!preset->l1d_split_registers && !core->l1d_split_registers)
 		pmu_model_lacks(m, PMU_LACKS_SPLIT_REGISTERS, "no access waits for a split register on this core "
 			"(l1d.split_registers = 0)");
+	if (!preset->hle && !core->hle)
+		pmu_model_lacks(m, PMU_LACKS_ELISION, "this core elides no locks (hle = 0); "
+			"--set hle=1 makes it do so");
 	if (strcmp(preset->cpuid_vendor, "GenuineIntel"))
 		pmu_model_lacks(m, PMU_LACKS_FP_PORTS, "this core does floating-point arithmetic on other ports than "
 			"the event counts");

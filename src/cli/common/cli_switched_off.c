@@ -17,6 +17,7 @@ static bool off(const struct core_config *c, enum pmu_lack what)
 	case PMU_LACKS_UPPER_SAVES:	return c->sse_avx != SAVE;
 	case PMU_LACKS_STALE_SNOOPS:	return c->l3_inclusion || !c->l3_size;
 	case PMU_LACKS_1G_PAGES:	return c->memory_page != PAGE_1G;
+	case PMU_LACKS_ELISION:		return !c->hle;
 	default:			return false;
 	}
 }
@@ -31,6 +32,7 @@ static const struct { enum pmu_lack what; const char *reason; } core_parts[] = {
 		"--set assist.sse_avx=save adds it" },
 	{ PMU_LACKS_STALE_SNOOPS, "only an inclusive L3 asks a core for a line that the core has dropped; "
 		"--set l3.inclusion=inclusive makes it inclusive" },
+	{ PMU_LACKS_ELISION, "this core elides no locks; --set hle=1 makes it do so" },
 	{ PMU_LACKS_1G_PAGES, "the program has no pages of 1 GB; with --set memory.page=1G all its pages are of 1 GB" },
 };
 

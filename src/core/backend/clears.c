@@ -2,6 +2,7 @@
  * Machine clears and assists; what is modelled: clears.h. */
 #include "core/backend/added_uop.h"
 #include "core/backend/clears.h"
+#include "core/backend/elision.h"
 #include "core/backend/rename.h"
 #include "core/backend/retire.h"
 #include "core/backend/scheduler.h"
@@ -15,6 +16,8 @@ void clears_init(struct core *c)
 	c->e.owner = c;
 	c->e.code_written = clears_code_written;
 	c->e.snooped = clears_snooped;
+	c->e.line_taken = elision_line_taken;
+	c->e.line_left = elision_line_left;
 }
 
 /* The set of enum st_assist for which this core's microcode assists. */

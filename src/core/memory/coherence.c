@@ -69,6 +69,8 @@ struct snoop coherence_snoop(struct memsys *m, uint32_t line, bool invalidate, u
 		struct memsys *other = m->shared->core[i];
 		if (other == m)
 			continue;
+		if (__builtin_expect(other->follows, 0) && timed)
+			other->emitter->line_taken(other->emitter->owner, m->emitter->owner, line, invalidate);
 		int32_t slot[3] = { cache_find(&other->l2, line), l1_find_physical(&other->l1d, line),
 		                    l1_find_physical(&other->l1i, line) };
 		uint8_t *state[3] = { other->l2.state, other->l1d.state, other->l1i.state };
@@ -185,6 +187,8 @@ struct snoop coherence_take_back(struct memsys *m, uint32_t line, uint64_t named
 	for (uint32_t i = 0; i < m->shared->cores; i++) {
 		struct memsys *core = m->shared->core[i];
 		const struct snoop had = coherence_drop(core, line);
+		if (__builtin_expect(core->follows, 0) && timed)
+			core->emitter->line_left(core->emitter->owner, line, false);
 		others.asked += had.held;
 		others.modified |= had.modified;
 		if (had.held)

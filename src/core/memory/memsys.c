@@ -25,6 +25,8 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 	if (v->line == LINE_NONE || !(v->state & LINE_DIRTY))
 		return;
 	SIGNAL_AT(m, L1D_EVICT_MODIFIED, cycle, cycle, 1);
+	if (__builtin_expect(m->follows, 0) && timed)
+		m->emitter->line_left(m->emitter->owner, v->line, true);
 	l2_write_back(m, v->line, cycle, timed);
 	m->found |= SPMU_DID(WROTE_BACK_L1D);
 }
@@ -667,6 +669,16 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 		return;
 	}
 	store_slow(m, addr, size, cycle, non_temporal, r);
+}
+
+uint32_t memsys_line(struct memsys *m, uint64_t addr)
+{
+	return physical_line(m, translate_known(m, addr), linear_line(m, addr));
+}
+
+void memsys_follow(struct memsys *m, bool more)
+{
+	m->follows += more ? 1 : UINT32_MAX;
 }
 
 ALWAYS_INLINE void prefetch(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)

@@ -54,6 +54,10 @@ void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
                          struct mem_result *r);
 /* Where a store's line is now: set of STORE_L1D_MISS and its kinds; changes nothing. */
 uint64_t memsys_store_source(struct memsys *m, uint64_t addr);
+/* Returns the physical line of an address; `more` regions, or one less, want to know what happens to lines
+ * (emitter.line_taken, line_left). */
+uint32_t memsys_line(struct memsys *m, uint64_t addr);
+void memsys_follow(struct memsys *m, bool more);
 /* A software prefetch. */
 void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle);
 /* Translates the address of a flush, as a load's (SDM vol. 2, CLFLUSH).  did, ready: as memsys_store_translate. */

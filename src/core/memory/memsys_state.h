@@ -125,6 +125,7 @@ struct memsys {
 	/* cycles a store takes past L1D if it misses (l1d.write_around); 0: it allocates */
 	uint32_t write_around;
 	uint64_t around_free;		/* cycle at which the bus has taken the last of these stores */
+	uint32_t follows;		/* regions that want to know what happens to lines (memsys_follow) */
 	bool free_l1, free_l2, free_dtlb, free_icache;	/* fields free.*: these take no time */
 	uint32_t number;		/* how many cores were created before it */
 	struct core_config config;	/* the fields that it was created from, for memsys_reset */

@@ -65,6 +65,10 @@ struct emitter {
 	void (*code_written)(void *owner, uint64_t addr, uint32_t size, bool timed);
 	void (*snooped)(void *owner, uint64_t vline,
 		uint64_t cycle); /* another core took the line (linear address / 64) from L1D */
+	/* while memsys_follow asks for it: `by`, the owner of another core, writes or reads a physical line; a line
+	 * has left this core's L1D modified, or an inclusive L3 took it back (l1d false) */
+	void (*line_taken)(void *owner, void *by, uint32_t line, bool write);
+	void (*line_left)(void *owner, uint32_t line, bool l1d);
 };
 
 /* Sends what is there, except records that have to wait, and opens a new batch at the watermark.  last: the

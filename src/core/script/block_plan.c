@@ -115,6 +115,9 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 	s[0].kind = in->uops || in->flags & INSN_REP ? STEP_GENERAL : STEP_NOTHING;
 	if (!in->uops || in->flags & (INSN_REP | INSN_MS | INSN_SERIALIZE | INSN_FAR))
 		return 1;
+	/* those that use x87 or MMX state are known by their uops, too (elision.c) */
+	if (b->elision && b->elision[i] != ELISION_NONE && b->elision[i] != ELISION_STATE)
+		return 1;
 	struct step part[STEPS_MAX];
 	while (u < end) {
 		unsigned uops = 1;

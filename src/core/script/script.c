@@ -169,8 +169,9 @@ static __attribute__((noinline)) bool any_fp_assist(const struct core *c, const 
 }
 
 /* What the words of instructions that go the general way need besides: uppers: those with vector registers are
- * followed; slots: the block's values, if they say which instructions need an assist, else NULL. */
-struct special { bool uppers; const uint64_t *slots; unsigned nslots; };
+ * followed; hints: those that begin and end elided regions are marked; slots: the block's values, if they say which
+ * instructions need an assist, else NULL. */
+struct special { bool uppers, hints; const uint64_t *slots; unsigned nslots; };
 
 /* The words of all instructions from i on, which go the general way.  Returns the end. */
 static __attribute__((noinline)) uint64_t *rest_general(struct core *c, const struct iblock *b, unsigned i,
@@ -184,6 +185,8 @@ static __attribute__((noinline)) uint64_t *rest_general(struct core *c, const st
 		if (special->slots)
 			*word |= (uint64_t)fp_assist(c, b, &b->insn[i], special->slots, special->nslots) <<
 				SCRIPT_ASSIST;
+		if (special->hints && b->elision[i])
+			*word |= (uint64_t)SCRIPT_HINT << SCRIPT_ASSIST;
 		partial_ahead(c, &b->insn[i], b->uop + b->insn[i].first_uop);
 		if (UNLIKELY(script_says(*word, SCRIPT_MISPREDICTED)))
 			w = wrong_path(c, word, i + 1 + !!(b->insn[i].flags & INSN_FUSES_NEXT) == insns, w);
@@ -210,11 +213,16 @@ size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned ins
 
 	const bool uppers = UNLIKELY(c->cl.follows_uppers && b->vector && uppers_matter(c, b));
 	struct special special = { .uppers = UNLIKELY(uppers) && uppers_assist(c, b, insns), .nslots = nslots };
-	if (UNLIKELY(b->assists) && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots))
-		special.slots = slots;
+	bool all_general = special.uppers;
+	if (UNLIKELY(b->special)) {
+		special.hints = b->special & BLOCK_HINTS;
+		if (b->special & BLOCK_ASSISTS && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots))
+			special.slots = slots;
+		all_general |= special.hints || special.slots;
+	}
 
 	/* no memory for a plan: slower, with the same results */
-	if (UNLIKELY(c->pa.general || !plan || special.uppers || special.slots)) {
+	if (UNLIKELY(c->pa.general || !plan || all_general)) {
 		w = rest_general(c, b, 0, insns, next_ip, &special, w);
 		any_general = insns;
 	} else {

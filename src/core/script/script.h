@@ -74,7 +74,9 @@ enum script_assist {		/* what microcode does before the instruction (clears.h) *
 	SCRIPT_STACK_UNDERFLOW = 4, SCRIPT_STACK_OVERFLOW = 8, SCRIPT_X87_IN = 16, SCRIPT_X87_OVERFLOW = 32,
 	SCRIPT_X87_OUT = 64, SCRIPT_SIMD_IN = 128, SCRIPT_SIMD_OUT = 256,
 	SCRIPT_FP_KINDS = 7, SCRIPT_ASSISTS = 511,
-	SCRIPT_BLEND = 512,	/* not microcode: a uop behind the instruction blends (clears_blend_end) */
+	/* not microcode: */
+	SCRIPT_BLEND = 512,	/* a uop behind the instruction blends (clears_blend_end) */
+	SCRIPT_HINT = 1024,	/* it may begin or end an elided region (elision.h) */
 };
 /* Bits that say more of a branch than which way it went. */
 #define SCRIPT_UNUSUAL (~UINT64_C(0) << SCRIPT_FLAGS & ~((uint64_t)SCRIPT_TAKEN << SCRIPT_FLAGS))

@@ -22,7 +22,8 @@ xargs -P 2 -L 1 sh trace.sh <traced | tee trouble
 # carries the PMU of another (a Zen core).  tables/MACHINE has the machine's modelled events, and tables/MACHINE.all a
 # line for each event: its table, its name, whether it is modelled, MACHINE, and the table that the two lists name.
 # Events of a loop buffer count on the skylake core that stands for older ones only with a --set, as those of a Xeon
-# MP's third-level cache do on the Pentium 4's cores: tables/MACHINE.lsd has them, too.
+# MP's third-level cache do on the Pentium 4's cores, and those of elided locks on the core that stands for Ice Lake:
+# tables/MACHINE.lsd has them, too.
 
 # machine NAME TABLE HOW: lists its events and prints its runs.
 machine() {
@@ -34,7 +35,7 @@ machine() {
 	awk '$3 == "true" { print $2 }' names >"tables/$machine"
 	cp "tables/$machine" "tables/$machine.lsd"
 	[ "$machine" != "$table" ] ||
-		awk -F '\t' '/^LSD|_3rdL_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
+		awk -F '\t' '/^LSD|_3rdL_|^HLE_|^TX_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
 	awk -v t="$table" -v m="$machine" -v u="${uncore:-$machine}" 'FILENAME != "names" { yes[$1] = 1; next }
 		{ print ($1 == "pmu" ? u : m), $2, $2 in yes ? "true" : $3, m, ($1 == "pmu" && u != m ? u : t) }' \
 		"tables/$machine.lsd" names >"tables/$machine.all"
@@ -47,7 +48,7 @@ machine() {
 		esac
 		stream=$name list=$machine
 		case $command in =*) stream=${command#=} ;; esac
-		case $options in -) options= ;; *lsd.size* | *l3.size*) list=$machine.lsd ;; esac
+		case $options in -) options= ;; *lsd.size* | *l3.size* | *hle=1*) list=$machine.lsd ;; esac
 		echo "$machine $list $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
 	done <programs
 }

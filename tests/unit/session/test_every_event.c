@@ -5,7 +5,7 @@
  * RECORDS are separated by blanks; cycles are below CYCLES, which is how long the core runs:
  *   uop(BIT,BIT,...)@N         an instruction of one uop with these bits of signals.def, all of whose stages are in
  *                              cycle N; squashed(BIT,...)@N did not retire
- *   sig(NAME,BEGIN,END,COUNT)  a signal */
+ *   sig(NAME,BEGIN,END,COUNT)  a signal; behind COUNT it may have attributes: ,ATTRIBUTE,... */
 #include "session_fixture.h"
 #include "data_dir.h"
 
@@ -38,6 +38,19 @@ static int signal_of(const char *name)
 	return -1;
 }
 
+/* Returns -1 if there is no such attribute. */
+static int attribute_of(const char *name)
+{
+	static const char *const names[] = {
+#define ATTRIBUTE(name, text) #name,
+#include "softpmu/signals.def"
+	};
+	for (int i = 0; i < SPMU_ATTR_COUNT; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
 /* Adds what one word of RECORDS describes; false: it describes nothing. */
 static bool add_record(struct fixture_batch *f, char *word)
 {
@@ -51,9 +64,13 @@ static bool add_record(struct fixture_batch *f, char *word)
 			if (!(n[i] = strtok_r(NULL, ",", &save)))
 				return false;
 		int signal = signal_of(name);
+		uint64_t attributes = 0;
+		for (char *a; (a = strtok_r(NULL, ",", &save)); attributes |= UINT64_C(1) << attribute_of(a))
+			if (attribute_of(a) < 0)
+				return false;
 		f->r[f->b.count++] = (struct spmu_record){ .kind = SPMU_REC_SIGNAL, .cpl = 3, .port = 255,
 			.signal = (uint32_t)signal, .begin = (uint32_t)atoi(n[0]), .end = (uint32_t)atoi(n[1]),
-			.did = (uint64_t)atoi(n[2]) };
+			.did = (uint64_t)atoi(n[2]), .is = attributes };
 		return signal >= 0 && atoi(n[1]) <= CYCLES;
 	}
 	bool squashed = !strcmp(word, "squashed");

@@ -50,23 +50,27 @@ static void *sections(void *which)
 	return NULL;
 }
 
-/* Writes the same lines as `sections`, and takes no lock. */
+/* Writes the line of `sections`, and takes no lock. */
+static volatile int running, stop;
 static void *writes(void *which)
 {
 	volatile int *d = which;
-	for (int i = 0; i < 20 * touch; i++)
-		++d[1];
+	for (running = 1; !stop; ++d[1])
+		;
 	return NULL;
 }
 
 static int threads(const char *kind, int n)
 {
+	const int shared = !strcmp(kind, "shared");
 	pthread_t t;
 	touch = n;
-	if (pthread_create(&t, NULL, strcmp(kind, "shared") ? sections : writes,
-		    (void *)&datum[!strcmp(kind, "apart")].word))
+	if (pthread_create(&t, NULL, shared ? writes : sections, (void *)&datum[!shared].word))
 		return 1;
+	while (shared && !running)
+		;
 	sections((void *)&datum[0].word);
+	stop = 1;
 	pthread_join(t, NULL);
 	return 0;
 }

@@ -23,7 +23,7 @@ xargs -P 2 -L 1 sh trace.sh <traced | tee trouble
 # line for each event: its table, its name, whether it is modelled, MACHINE, and the table that the two lists name.
 # Events of a loop buffer count on the skylake core that stands for older ones only with a --set, as those of a Xeon
 # MP's third-level cache do on the Pentium 4's cores, and those of elided locks on the core that stands for Ice Lake:
-# tables/MACHINE.lsd has them, too.
+# tables/MACHINE.lsd and MACHINE.hle have them, too.
 
 # machine NAME TABLE HOW: lists its events and prints its runs.
 machine() {
@@ -33,12 +33,13 @@ machine() {
 	"$SOFTPMU" list $how -j >list || { echo "FAILED the events of $machine are listed" >>trouble; return; }
 	sed -n 's/^{"name": "\([^"]*\)", "\(p[a-z]*\)": .*"modelled": \([a-z]*\).*/\2 \1 \3/p' list >names
 	awk '$3 == "true" { print $2 }' names >"tables/$machine"
+	awk -F '\t' '/^HLE_|^TX_/ && $NF == "-" { print $1 }' "$tsv" | sort -u - "tables/$machine" >"tables/$machine.hle"
 	cp "tables/$machine" "tables/$machine.lsd"
 	[ "$machine" != "$table" ] ||
-		awk -F '\t' '/^LSD|_3rdL_|^HLE_|^TX_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
+		awk -F '\t' '/^LSD|_3rdL_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
 	awk -v t="$table" -v m="$machine" -v u="${uncore:-$machine}" 'FILENAME != "names" { yes[$1] = 1; next }
 		{ print ($1 == "pmu" ? u : m), $2, $2 in yes ? "true" : $3, m, ($1 == "pmu" && u != m ? u : t) }' \
-		"tables/$machine.lsd" names >"tables/$machine.all"
+		"tables/$machine.lsd" "tables/$machine.hle" names >"tables/$machine.all"
 	sort -u "tables/$machine.lsd" -o "tables/$machine.lsd"
 	while read -r name where options command; do
 		case ,$where, in
@@ -48,7 +49,7 @@ machine() {
 		esac
 		stream=$name list=$machine
 		case $command in =*) stream=${command#=} ;; esac
-		case $options in -) options= ;; *lsd.size* | *l3.size* | *hle=1*) list=$machine.lsd ;; esac
+		case $options in -) options= ;; *lsd.size* | *l3.size*) list=$machine.lsd ;; *hle=1*) list=$machine.hle ;; esac
 		echo "$machine $list $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
 	done <programs
 }

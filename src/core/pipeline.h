@@ -412,6 +412,8 @@ struct core {
 	struct smt_thread *st;	/* smt.h; NULL: the core has one hardware thread */
 	core_steps_way *smt_steps;	/* of it */
 	uint16_t *walked;	/* walker_ran */
+	/* Warming: where straight code goes on, the window of code that came last, and whether that was decoded. */
+	struct { uint64_t next, window; bool decodes; } warm;
 	/* Of the host thread that makes scripts, on cache lines of its own: next to data that the other thread
 	 * writes with each script, every branch would fetch the line from there and take it away from there. */
 	_Alignas(CORE_APART) struct bpred *bp;

@@ -30,9 +30,38 @@ static inline void warm_branches(struct core *c, const struct iblock *b, const s
 		warm_branch(c, b, plan->branch[k], x->insns, next_ip);
 }
 
+/* Without a uop cache, or with one of traces, the lines of code are fetched. */
+static struct warm_code code_of(const struct core *c)
+{
+	const bool caches = c->config.dsb_sets && !c->old.trace && !c->config.frontend_simple;
+	return (struct warm_code){ .line_log2 = c->fe.line_log2, .window_log2 = caches ? c->fe.window_log2 : 0 };
+}
+
 static inline const struct warm_plan *plan_of(const struct core *c, struct iblock *b)
 {
-	return LIKELY(b->core_warm != NULL) ? b->core_warm : warm_plan_make(b, c->fe.line_log2);
+	return LIKELY(b->core_warm != NULL) ? b->core_warm : warm_plan_make(b, code_of(c));
+}
+
+/* The front end sees the code: the uop cache notes that its windows were used, if it holds them. */
+static inline void warm_code(struct core *c, const struct iblock *b, const struct warm_plan *plan,
+	const struct warm_exit *x)
+{
+	struct frontend *fe = &c->fe;
+	const unsigned windows = x->windows;
+	for (unsigned k = 0; k < windows; k++) {
+		const struct warm_window *w = &plan->window[k];
+		struct dsb_entry *e = &fe->dsb[fe->dsb_hint[w->window & 255]];
+		const uint64_t mask = k + 1 == windows ? x->last_mask : w->mask;
+		if (LIKELY(e->window == w->window && !(mask & ~e->mask) && !e->held && !c->warm.decodes &&
+			    fe->dsb_stamp < DSB_STAMPS)) {
+			e->stamp = ++fe->dsb_stamp;
+			c->warm.window = w->window;
+		} else {
+			frontend_warm(c, b, w->first, w->end < x->insns ? w->end : x->insns);
+		}
+	}
+	const struct insn *last = &b->insn[x->insns - 1];
+	c->warm.next = last->addr + last->len;
 }
 
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
@@ -54,13 +83,17 @@ void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insn
 static void warm_by_insn(struct core *c, const struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	const unsigned nslots = core_executed(b, exit, &insns);
+	const struct warm_code code = code_of(c);
 	uint64_t line = WARM_NO_LINE;
 	for (unsigned i = 0; i < insns; i++) {
+		if (code.window_log2)
+			frontend_warm(c, b, i, i + 1);
 		struct warm_op op[1 + b->insn[i].slots];
-		const struct warm_op *end = warm_plan_accesses(b, i, c->fe.line_log2, &line, op);
+		const struct warm_op *end = warm_plan_accesses(b, i, code, &line, op);
 		while (end > op && end[-1].kind != WARM_FETCH && end[-1].slot >= nslots)
 			end--;
 		memsys_warm(c->mem, op, (size_t)(end - op), b->insn, slots);
+		c->warm.next = b->insn[i].addr + b->insn[i].len;
 	}
 }
 
@@ -79,10 +112,12 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 	const struct warm_plan *plan = b->core_warm;	/* if core_predict made one */
 	const struct warm_exit *x = warm_plan_exit(plan, exit, insns);
 	leave_timing(c);
-	if (LIKELY(x != NULL))
-		memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
-	else
+	if (UNLIKELY(!x)) {
 		warm_by_insn(c, b, exit, insns, slots);
+		return;
+	}
+	warm_code(c, b, plan, x);
+	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
 }
 
 void core_warm_block(
@@ -103,6 +138,7 @@ unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const 
 	leave_timing(c);
 	script_uppers(c, b, x->insns);
 	warm_branches(c, b, plan, x, next_ip);
+	warm_code(c, b, plan, x);
 	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
 	return x->completed;
 }

@@ -589,6 +589,71 @@ static void from_mite(struct core *c, const struct insn *in, uint64_t window, bo
 	}
 }
 
+/* --- warming --- */
+/* As fetch_lines. */
+static void warm_lines(struct core *c, const struct insn *in)
+{
+	const unsigned log2 = c->fe.line_log2;
+	const uint64_t first = in->addr >> log2, last = (in->addr + (in->len ? in->len - 1u : 0)) >> log2;
+	if (first != c->fe.pd_line)
+		memsys_warm_fetch(c->mem, in->addr);
+	if (last != first)
+		memsys_warm_fetch(c->mem, last << log2);
+	c->fe.pd_line = last;
+}
+
+/* Stamps would overflow soon: each becomes the entry's rank in its set. */
+static void restamp(struct core *c)
+{
+	const unsigned ways = c->config.dsb_ways;
+	for (size_t set = 0; set < c->config.dsb_sets; set++) {
+		struct dsb_entry *e = &c->fe.dsb[set * ways];
+		uint32_t rank[16] = { 0 };
+		for (unsigned i = 0; i < ways; i++)
+			for (unsigned k = 0; k < ways; k++)
+				rank[i] += e[k].stamp < e[i].stamp;
+		for (unsigned i = 0; i < ways; i++)
+			e[i].stamp = rank[i];
+	}
+	c->fe.dsb_stamp = ways;
+}
+
+void frontend_warm(struct core *c, const struct iblock *b, unsigned first, unsigned end)
+{
+	struct frontend *fe = &c->fe;
+	const uint64_t window = b->insn[first].addr >> fe->window_log2;
+	const bool elsewhere = b->insn[first].addr != (first ? b->insn[first - 1].addr + b->insn[first - 1].len
+							     : c->warm.next);
+	const bool decoded = !elsewhere && c->warm.decodes;
+	const bool same = !elsewhere && window == c->warm.window;
+	unsigned i = first;
+	if (!c->warm.decodes)
+		fe->pd_line = FE_NOWHERE;
+	if (UNLIKELY(fe->dsb_stamp >= DSB_STAMPS))
+		restamp(c);
+	while (i < end && !b->insn[i].uops)
+		i++;
+	struct dsb_entry *e = decoded && same ? NULL : dsb_find(c, window);
+	if (i < end && e && dsb_holds(c, e, &b->insn[i], elsewhere)) {
+		e->stamp = ++fe->dsb_stamp;
+		fe->pd_line = FE_NOWHERE;
+		while (i < end && (!b->insn[i].uops || e->mask >> (b->insn[i].addr & fe->window_mask) & 1))
+			i++;
+	}
+	c->warm.decodes = i < end;
+	if (!same) {
+		fe->fill_lines = 0;
+		fe->straddles = decoded && window == c->warm.window + 1 && c->config.dsb_straddle;
+		fe->begins = elsewhere && c->config.dsb_straddle;
+	}
+	c->warm.window = window;
+	for (; i < end; i++)
+		if (b->insn[i].uops) {
+			warm_lines(c, &b->insn[i]);
+			dsb_fill(c, &b->insn[i], window);
+		}
+}
+
 /* Any way into the next instruction: finds the path that delivers it. */
 static __attribute__((noinline)) void enter_general(struct core *c, const struct insn *in)
 {

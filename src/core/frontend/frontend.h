@@ -36,6 +36,10 @@ void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool w
 void frontend_ms_enter(struct core *c);
 void frontend_ms_leave(struct core *c);
 void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
+#define DSB_STAMPS (UINT32_MAX / 2)	/* from here on, frontend_warm makes the uop cache's stamps small again */
+/* Warming: the uop cache, and if that does not hold them L1I, see the instructions [first, end) of a block, which lie
+ * in one window. */
+void frontend_warm(struct core *c, const struct iblock *b, unsigned first, unsigned end);
 
 /* Before the first slot of an instruction.  addr: its address; wide: INSN_WIDE of its flags.  These are passed
  * so that the usual way need not read *in. */

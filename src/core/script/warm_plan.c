@@ -42,12 +42,12 @@ static enum warm_kind kind_of(const struct iblock *b, const struct insn *in, uns
 	}
 }
 
-struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, unsigned line_log2, uint64_t *line,
+struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, struct warm_code code, uint64_t *line,
 	struct warm_op *op)
 {
 	const struct insn *in = &b->insn[i];
-	if (in->addr >> line_log2 != *line) {
-		*line = in->addr >> line_log2;
+	if (!code.window_log2 && in->addr >> code.line_log2 != *line) {
+		*line = in->addr >> code.line_log2;
 		*op++ = (struct warm_op){ .insn = (uint16_t)i, .kind = WARM_FETCH };
 	}
 	for (unsigned s = in->first_slot, n = s + in->slots; s < n; s++) {
@@ -59,9 +59,42 @@ struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, unsigned 
 	return op;
 }
 
+/* Does the front end look for instruction i?  Not if it is fused into the one before. */
+static bool is_delivered(const struct iblock *b, unsigned i)
+{
+	return b->insn[i].uops;
+}
+
+/* Writes the windows that the block runs through, and returns how many: those of straight code, one by one. */
+static unsigned windows(const struct iblock *b, unsigned window_log2, struct warm_window *w)
+{
+	unsigned n = 0;
+	uint64_t next = 0;
+	for (unsigned i = 0; window_log2 && i < b->insns; i++) {
+		const struct insn *in = &b->insn[i];
+		const uint64_t window = in->addr >> window_log2;
+		if (!n || in->addr != next || window != w[n - 1].window)
+			w[n++] = (struct warm_window){ .window = window, .first = (uint16_t)i };
+		if (is_delivered(b, i))
+			w[n - 1].mask |= UINT64_C(1) << (in->addr & ((1u << window_log2) - 1));
+		w[n - 1].end = (uint16_t)(i + 1);
+		next = in->addr + in->len;
+	}
+	return n;
+}
+
+/* The part of a window's mask that the first `insns` instructions of the block have. */
+static uint64_t mask_until(const struct iblock *b, const struct warm_window *w, unsigned insns, unsigned window_log2)
+{
+	uint64_t mask = w->mask;
+	for (unsigned i = insns; i < w->end; i++)
+		mask &= ~(UINT64_C(1) << (b->insn[i].addr & ((1u << window_log2) - 1)));
+	return mask;
+}
+
 /* Counts what of the lists an execution through exit x has. */
 static struct warm_exit count(const struct iblock *b, const struct warm_plan *p, unsigned ops, unsigned branches,
-	unsigned x)
+	unsigned windows, unsigned window_log2, unsigned x)
 {
 	struct warm_exit e = { 0 };
 	unsigned insns = b->exit[x].insns, slots = b->exit[x].slots;
@@ -75,30 +108,37 @@ static struct warm_exit count(const struct iblock *b, const struct warm_plan *p,
 		e.ops++;
 	while (e.branches < branches && p->branch[e.branches] < insns)
 		e.branches++;
+	while (e.windows < windows && p->window[e.windows].first < insns)
+		e.windows++;
+	if (e.windows)
+		e.last_mask = mask_until(b, &p->window[e.windows - 1], insns, window_log2);
 	return e;
 }
 
-const struct warm_plan *warm_plan_make(struct iblock *b, unsigned line_log2)
+const struct warm_plan *warm_plan_make(struct iblock *b, struct warm_code code)
 {
 	const size_t most = (size_t)b->insns + b->slots;
+	const size_t most_windows = code.window_log2 ? b->insns : 0;
 	struct warm_plan *p = malloc(sizeof *p + b->exits * sizeof *p->exit + most * sizeof *p->op +
-		b->insns * sizeof *p->branch);
+		most_windows * sizeof *p->window + b->insns * sizeof *p->branch);
 	if (!p)
 		return NULL;
 	p->exits = b->exits;
-	p->op = (struct warm_op *)(p + 1);
-	p->exit = (struct warm_exit *)(p->op + most);
-	p->branch = (uint16_t *)(p->exit + b->exits);
+	p->exit = (struct warm_exit *)(p + 1);
+	p->window = (struct warm_window *)(p->exit + b->exits);
+	p->op = (struct warm_op *)(p->window + most_windows);
+	p->branch = (uint16_t *)(p->op + most);
+	const unsigned n = windows(b, code.window_log2, p->window);
 	struct warm_op *end = p->op;
 	uint64_t line = WARM_NO_LINE;
 	unsigned branches = 0;
 	for (unsigned i = 0; i < b->insns; i++) {
-		end = warm_plan_accesses(b, i, line_log2, &line, end);
+		end = warm_plan_accesses(b, i, code, &line, end);
 		if (i < SCRIPT_BRANCHES && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
 			p->branch[branches++] = (uint16_t)i;
 	}
 	for (unsigned x = 0; x < b->exits; x++)
-		p->exit[x] = count(b, p, (unsigned)(end - p->op), branches, x);
+		p->exit[x] = count(b, p, (unsigned)(end - p->op), branches, n, code.window_log2, x);
 	b->core_warm = p;
 	return p;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What functional warming needs of a block, as two lists: its accesses (core/memory/memsys_warm.h) and its branches.
+ * What functional warming needs of a block, as lists: its accesses (core/memory/memsys_warm.h), its branches, and the
+ * windows of code that it runs through, for the uop cache.
  *
- * warm_plan_make makes them once for a block, and iblock.core_warm keeps them.  They depend on the block and on the
- * length of a line of code, which all cores of a run share.
+ * warm_plan_make makes them once for a block, and iblock.core_warm keeps them.  They depend on the block and on struct
+ * warm_code, which all cores of a run share.
  */
 #ifndef CORE_WARM_PLAN_H
 #define CORE_WARM_PLAN_H
@@ -12,23 +13,35 @@
 struct warm_exit {		/* an execution that leaves the block through this exit */
 	uint16_t insns;		/* instructions that it executes; 0: the lists do not fit it */
 	uint16_t completed;	/* instructions that it completes: one that repeats itself is not complete yet */
-	uint16_t ops, branches;	/* how many of the lists it has */
+	uint16_t ops, branches, windows;	/* how many of the lists it has */
+	uint64_t last_mask;	/* instructions that it executes in the last window (struct warm_window) */
 };
+
+struct warm_window {
+	uint64_t window;	/* code address / window bytes */
+	uint64_t mask;		/* bit i: an instruction with uops starts at byte i of the window */
+	uint16_t first, end;	/* its instructions in the block */
+};
+
+/* How the core comes to code: through windows of 1 << window_log2 bytes that a uop cache may hold, or without one
+ * (window_log2 0) by lines of 1 << line_log2 bytes. */
+struct warm_code { unsigned line_log2, window_log2; };
 
 struct warm_plan {
 	uint16_t exits;
 	struct warm_exit *exit;
 	struct warm_op *op;
+	struct warm_window *window;
 	uint16_t *branch;	/* indices of the predicted branches */
 };
 
 /* Writes the accesses of instruction i to op, at most one more than it has slots, and returns their end.  *line: the
  * line of code that was fetched last, or WARM_NO_LINE. */
 #define WARM_NO_LINE UINT64_MAX
-struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, unsigned line_log2, uint64_t *line,
+struct warm_op *warm_plan_accesses(const struct iblock *b, unsigned i, struct warm_code code, uint64_t *line,
 	struct warm_op *op);
-/* line_log2: of the length of a line of code.  Returns NULL if there is no memory for it. */
-const struct warm_plan *warm_plan_make(struct iblock *b, unsigned line_log2);
+/* Returns NULL if there is no memory for it. */
+const struct warm_plan *warm_plan_make(struct iblock *b, struct warm_code code);
 /* The part of the lists that this execution has; NULL: the lists do not fit it. */
 static inline const struct warm_exit *warm_plan_exit(const struct warm_plan *p, unsigned exit, unsigned insns)
 {

@@ -63,9 +63,9 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 		fprintf(stderr, "\rsoftpmu: the model takes about %.0f times as long as the modelled machine would"
 			"\033[K\n", seconds / modelled);
 	}
-	fprintf(stderr, "\r  %s%.1f M instructions, %.1f M cycles, %.4f s modelled, %.1f MIPS, %.0f s\033[K", known,
-		1e-6 * (double)instructions, 1e-6 * (double)cycles, modelled, 1e-6 * (double)instructions / seconds,
-		seconds);
+	fprintf(stderr, "\r  %s%.1f M instructions, %.1f M cycles, %.4f s modelled, %.0f s passed, %.1f MIPS\033[K",
+		known, 1e-6 * (double)instructions, 1e-6 * (double)cycles, modelled, seconds,
+		1e-6 * (double)instructions / seconds);
 	fflush(stderr);
 	r->shown = t;
 	return 0;

@@ -400,6 +400,16 @@ static char *quoted_program(const struct counting *s)
 	return fclose(f) ? NULL : text;
 }
 
+/* A few instructions among millions are said, too, but not as 0.00 %. */
+static void print_share(FILE *out, uint64_t n, double all, const char *what)
+{
+	const double percent = 100 * (double)n / all;
+	if (n && percent < 0.005)
+		fprintf(out, " Less than 0.01%% of the instructions %s\n", what);
+	else if (n)
+		fprintf(out, " %.2f%% of the instructions %s\n", percent, what);
+}
+
 static void print_notes(const struct counting *s, const struct run_result *res)
 {
 	const struct core_config *c = &s->o.run.core;
@@ -411,12 +421,8 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
-	if (res->substitute)
-		fprintf(out, " %.2f%% of the instructions are newer than this core: substitute timing\n",
-			100 * (double)res->substitute / all);
-	if (res->unknown)
-		fprintf(out, " %.2f%% of the instructions have no row in the uop table: default timing\n",
-			100 * (double)res->unknown / all);
+	print_share(out, res->substitute, all, "are newer than this core: their timing is a substitute");
+	print_share(out, res->unknown, all, "have no row in the uop table: their timing is a default");
 	for (size_t i = 0; i < s->events.count; i++)
 		if (s->events.event[i].event && s->events.event[i].event->flags & SPMU_EVENT_LBR) {
 			fprintf(out, " Last branch records are on, because %s counts them; perf stat leaves them off, "

@@ -33,7 +33,8 @@ machine() {
 	"$SOFTPMU" list $how -j >list || { echo "FAILED the events of $machine are listed" >>trouble; return; }
 	sed -n 's/^{"name": "\([^"]*\)", "\(p[a-z]*\)": .*"modelled": \([a-z]*\).*/\2 \1 \3/p' list >names
 	awk '$3 == "true" { print $2 }' names >"tables/$machine"
-	awk -F '\t' '/^HLE_|^TX_/ && $NF == "-" { print $1 }' "$tsv" | sort -u - "tables/$machine" >"tables/$machine.hle"
+	awk -F '\t' '/^HLE_|^TX_/ && $NF == "-" { print $1 }' "$tsv" |
+		sort -u - "tables/$machine" >"tables/$machine.hle"
 	cp "tables/$machine" "tables/$machine.lsd"
 	[ "$machine" != "$table" ] ||
 		awk -F '\t' '/^LSD|_3rdL_/ && $NF == "-" { print $1 }' "$tsv" >>"tables/$machine.lsd"
@@ -49,7 +50,11 @@ machine() {
 		esac
 		stream=$name list=$machine
 		case $command in =*) stream=${command#=} ;; esac
-		case $options in -) options= ;; *lsd.size* | *l3.size*) list=$machine.lsd ;; *hle=1*) list=$machine.hle ;; esac
+		case $options in
+		-) options= ;;
+		*lsd.size* | *l3.size*) list=$machine.lsd ;;
+		*hle=1*) list=$machine.hle ;;
+		esac
 		echo "$machine $list $name $stream $how $options" | tr ',' ' ' | sed 's/ *$//'
 	done <programs
 }

@@ -4,6 +4,7 @@
 # tools/events/generate_events.sh.
 #
 #   names and codes   libpfm4's tables, through libpfm_list.c
+#   answers           offcore_reason.c: which values of MSR_OFFCORE_RSP_x the model can count
 #   meanings          meaning.py: count or the reason why there is none, and the line of help
 #   machines          machines.py: shape, counters, perf's names, and where libpfm4 lacks an event or differs
 # from the manual
@@ -26,7 +27,8 @@ CERTAIN = tuple('''CPU_CLK_ UNHALTED_ INSTRUCTION_RETIRED INSTRUCTIONS_RETIRED C
 
 
 # Second MSRs: SDM vol. 4, and extra_regs in arch/x86/events/intel/core.c of Linux.
-EXTRA_MSR = {(0xcd, 1): 0x3f6, (0x0b, 0x10): 0x3f6, (0xc6, 1): 0x3f7, (0xcd, 2): 0x3f1}
+EXTRA_MSR = {(0xcd, 1): 0x3f6, (0x0b, 0x10): 0x3f6, (0xc6, 1): 0x3f7, (0xcd, 2): 0x3f1, (0xb7, 1): 0x1a6,
+             (0xbb, 1): 0x1a7}
 
 
 PRECISE_STORE = 1 << 63		# SDM vol. 3B, "PEBS" of Sandy Bridge: the bit of IA32_PEBS_ENABLE
@@ -72,6 +74,8 @@ def listed(tool, machine):
         if name in rows:
             sys.exit(f'{machine.name}: libpfm4 has {name}')
         rows[name] = Row(name, image, name in machine.extra_precise, None)
+    for name, value in machine.responses.items():
+        rows[name] = Row(name, 0x1bb if name.startswith('OFFCORE_RESPONSE_1') else 0x1b7, False, None, value)
     # Intel's lists have a name for each threshold.
     for row in [r for r in rows.values() if r.name == 'MEM_TRANS_RETIRED.LOAD_LATENCY']:
         for bit in range(2, 10):
@@ -116,6 +120,21 @@ def explain(machine, rows):
             row.count = row.base
 
 
+def explain_offcore(tool, machine, rows):
+    """Rows with a value of MSR_OFFCORE_RSP_x: what they ask for, or why the model cannot count it."""
+    some = [r for r in rows.values() if r.extra is not None and r.mods().startswith('msr=1a')]
+    text = subprocess.run([tool, machine.offcore], check=True, capture_output=True, text=True,
+                          input=''.join(f'{r.extra:x}\n' for r in some)).stdout.splitlines()
+    for row, reason in zip(some, text, strict=True):
+        row.reason = None if reason == '-' else reason
+        if reason.startswith('it has reserved bits'):	# perf checks them, too: x86_pmu_extra_regs
+            row.reason, row.extra = ('Linux writes reserved bits for it, so perf does not count it here; see '
+                                     'LONGEST_LAT_CACHE.MISS'), 0
+        if row.reason:
+            row.count = None
+        row.help = meaning.offcore(row.name, row.extra, machine.name == 'nehalem')
+
+
 def place_aliases(machine, rows):
     for alias, code in machine.aliases.items():
         fits = [rows[code]] if isinstance(code, str) else [r for r in rows.values() if r.image == code]
@@ -143,6 +162,7 @@ def line(machine, row):
 def table(tool, machine):
     rows = listed(tool, machine)
     explain(machine, rows)
+    explain_offcore(os.path.join(os.path.dirname(tool), 'offcore_reason'), machine, rows)
     place_aliases(machine, rows)
     out = ['# ' + text for text in machine.head] + machine.shape + [COLUMNS]
     ordered = sorted(rows.values(), key=lambda r: r.order)

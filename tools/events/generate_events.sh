@@ -13,4 +13,6 @@ command -v python3 >/dev/null || { echo "generate_events.sh: python3 not found (
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 ${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -o "$work/libpfm_list" "$top/tools/events/libpfm_list.c" -lpfm
+${CC:-gcc} -std=gnu17 -O1 -Wall -Wextra -D_GNU_SOURCE -I"$top/include" -I"$top/src" -o "$work/offcore_reason" \
+	"$top/tools/events/offcore_reason.c" "$top/src/pmu/families/offcore.c"
 python3 -B "$top/tools/events/generate_events.py" "${OUT:-$top/data/events}" "$work/libpfm_list" "$@"

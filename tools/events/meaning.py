@@ -46,6 +46,23 @@ def find(name, generation):
     return best and best[1]
 
 
+def offcore(name, value, nehalem):
+    """The help of a row with this value of MSR_OFFCORE_RSP_x."""
+    kinds = {0x1: 'Demand data reads', 0x2: 'Requests for ownership', 0x4: 'Code reads', 0x8: 'Write-backs',
+             0x10: 'Data prefetches of L2', 0x20: 'Prefetches of L2 for ownership', 0x40: 'Code prefetches of L2'}
+    if '.' not in name:
+        return ('Requests beyond L2 that offcore_rsp= selects, by kind, supplier and snoop; alone: all kinds, any '
+                'answer.')
+    if '.LLC_' in name and name.endswith(('LOADS', 'STORES', 'PREFETCHES', 'MISSES')) or '.NODE_' in name:
+        unit, _, what = name.partition('.')[2].partition('_')
+        return f'What Linux programs for {unit.replace("NODE", "node")}-{what.replace("_", "-").lower()}.'
+    requests = value & (0xff if nehalem else 0xffff)
+    kind = kinds.get(requests, 'Requests')
+    if requests not in kinds or not (value >> 8 == 0xff if nehalem else value >> 16 & 1):
+        return f'{kind} beyond L2 that {value:X}H in MSR_OFFCORE_RSP_x selects: see softpmu msr 1A6H {value:X}H.'
+    return f'{kind} beyond L2, whatever the answer.'
+
+
 INSTRUCTIONS = 'uop(INST_END)+uop(INST_END2)'
 STALL_ANY = ('cycles(sig(RESOURCE_STALL_ROB) + sig(RESOURCE_STALL_RS) + sig(RESOURCE_STALL_LB) + '
              'sig(RESOURCE_STALL_SB) >= 1)')
@@ -802,6 +819,9 @@ event('L1D_PEND_MISS.L2_STALL', 'sig(L2_STALL)',
       'Cycles in which a demand request that missed L2 waits for room beyond L2.')
 event('LD_BLOCKS.NO_SR', 'sig(SPLIT_BLOCKED)', 'Loads across a line that waited for a split register.')
 
+section('requests beyond L2 by answer: src/pmu/families/offcore.c')
+event('OFFCORE_RESPONSE_* OCR.*', 'sig(OFFCORE_REQUEST)', 'See offcore().')
+
 section('fields of MSR_PERF_METRICS')
 for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost to bad speculation'),
                    ('FRONTEND_BOUND', 'that the front end left empty'),
@@ -809,8 +829,6 @@ for name, text in (('RETIRING', 'whose uop retired'), ('BAD_SPECULATION', 'lost 
     event(f'PERF_METRICS.{name}', 'metrics', f'Issue slots {text}, by the field of MSR_PERF_METRICS.')
 
 section('not modelled: events that this machine has and the model cannot produce')
-refuse('OFFCORE_RESPONSE_* OCR.*', 'Requests beyond L2 by kind and answer.',
-       'needs MSR_OFFCORE_RSP_0, which the model does not have on this core; see %OFFCORE%, LONGEST_LAT_CACHE.MISS')
 refuse('HLE_RETIRED.ABORTED_TMR HLE_RETIRED.ABORTED_MISC2', 'Elided regions aborted by a timer.',
        'no published text says when the timer of a region expires')
 refuse('HLE_RETIRED.ABORTED_MEMTYPE HLE_RETIRED.ABORTED_MISC4', 'Elided regions aborted by an access to memory of '

@@ -31,6 +31,7 @@
 #define REQUESTS \
 	(DEMAND | L1D_PREFETCH | A(REQUEST_RFO) | A(REQUEST_CODE_RD) | A(REQUEST_PF_L2) | A(REQUEST_WRITE_BACK) | \
 		A(REQUEST_VICTIM) | A(REQUEST_STREAMING) | A(REQUEST_LOCK) | A(REQUEST_FLUSH))
+#define WITHOUT_DATA (A(REQUEST_WRITE_BACK) | A(REQUEST_VICTIM) | A(REQUEST_LOCK) | A(REQUEST_FLUSH))
 #define SUPPLIERS (A(SUPPLIED_MODIFIED) | A(SUPPLIED_CLEAN) | A(SUPPLIED_MEMORY) | A(SUPPLIED_NOTHING))
 #define SNOOPS \
 	(A(SNOOPED_NOBODY) | A(SNOOPED_CLEAN) | A(SNOOPED_FORWARD) | A(SNOOPED_MODIFIED) | A(SNOOPED_AT_MISS) | \
@@ -43,6 +44,8 @@ static const char pf_rfo[] = "the model's prefetchers ask for data, not for owne
 	pmm[] = "the modelled machine has DRAM only", io[] = "user programs reach no memory but DRAM",
 	spl[] = "this answer is not documented",
 	snc[] = "the modelled socket is not divided into clusters",
+	no_data[] = "nobody sends data for such a request: ask for no supplier (bit 17) or for any answer (bit 16)",
+	data[] = "L3 or memory answers every such request",
 	unknown[] = "this request type is not documented";
 
 enum group { REQUEST, SUPPLIER, SNOOP };
@@ -219,6 +222,10 @@ const char *pmu_offcore_problem(const struct pmu_offcore *o, uint64_t value, boo
 	for (unsigned g = REQUEST; g <= SNOOP; g++)
 		if (!a.attributes[g] || (a.never[g] == unknown))
 			return a.never[g];
+	if (!(a.attributes[REQUEST] & ~WITHOUT_DATA) && !(a.attributes[SUPPLIER] & A(SUPPLIED_NOTHING)))
+		return no_data;
+	if (!(a.attributes[REQUEST] & WITHOUT_DATA) && a.attributes[SUPPLIER] == A(SUPPLIED_NOTHING))
+		return data;
 	/* Of writes past the caches, L3's bit says only that L3 has the line. */
 	if (o->any && !(value & ANY) && value & CLEAN_STATES && (value & CLEAN_KNOWN) != CLEAN_KNOWN &&
 		a.attributes[REQUEST] != A(REQUEST_STREAMING))

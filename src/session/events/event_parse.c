@@ -536,6 +536,15 @@ static bool begins_name(const struct parser *p, const char *text)
 	return false;
 }
 
+/* A word of the text is u or u=..., and not a unit mask that begins with u. */
+static bool asks_user(const char *text)
+{
+	for (const char *at = text; (at = strstr(at, ":u")); at += 2)
+		if (!at[2] || at[2] == ':' || at[2] == '=')
+			return true;
+	return false;
+}
+
 /* Adds the event if libpfm4 can encode `text`; *known says so. */
 static int by_libpfm(struct parser *p, const char *s, size_t n, const char *text, struct wish w, bool *known)
 {
@@ -552,7 +561,7 @@ static int by_libpfm(struct parser *p, const char *s, size_t n, const char *text
 			(unsigned long long)rest);
 	if (code & SPMU_EVTSEL_OS)
 		return modifiers(p, &w, "k", 1, text);
-	w.user |= strstr(text, ":u") && (code & SPMU_EVTSEL_USR);
+	w.user |= asks_user(text) && (code & SPMU_EVTSEL_USR);
 	return add_code(p, s, n, code & NAMES_EVENT_BITS, &w, true);
 }
 

@@ -48,6 +48,7 @@ same "the other PMUs count the same requests on this core" \
 		count --core skylake --pmu "$p" -e $R.demand_rfo,$R.demand_data_rd,$R.all_data_rd
 	done | sort -u)" \
 	"$(grep -E "$R.(demand_rfo|demand_data_rd|all_data_rd):" counts | sort -u)"
+codes=$(of $R.demand_code_rd)
 count --core skylake --pmu nehalem -e \
 	$R.demand_rfo,$R.any_rfo,$R.demand_read_data,$R.demand_read_code,$R.any_read >nehalem
 same "Nehalem's, too" "$(cut -d, -f1 nehalem | tr '\n' ' ')" "$(of $R.demand_rfo) $(of $R.demand_rfo) \
@@ -71,6 +72,25 @@ same "OFFCORE_RESPONSE_1 with the same value counts the same" "$(awk -F, '$2 ~ /
 # Two loads may wait for one request.
 within "loads that retire see as many modified lines" "$(of mem_load_l3_hit_retired.xsnp_fwd)" \
 	"$(of ocr.demand_data_rd.l3_hit.snoop_hitm)" 5
+
+# Every generation's register selects the same requests, each with its own bits; libpfm4 spells them.
+while read -r pmu libpfm code l3 memory; do
+	o=$libpfm::offcore_response_0
+	count --core skylake --pmu "$pmu" \
+		-e "$R.demand_rfo,$o:dmnd_rfo,$o:$code,$o:dmnd_rfo:$l3,$o:dmnd_rfo:$memory" >counts
+	same "$pmu: reads for ownership are those of OFFCORE_REQUESTS" "$(of "$o:dmnd_rfo")" "$(of $R.demand_rfo)"
+	same "$pmu: L3's and memory's answers are all" "$(($(of "$o:dmnd_rfo:$l3") + $(of "$o:dmnd_rfo:$memory")))" \
+		"$(of $R.demand_rfo)"
+	same "$pmu: code reads" "$(of "$o:$code")" "$codes"
+done <<-END
+	nehalem nhm dmnd_ifetch uncore_hit:other_core_hit_snp:other_core_hitm local_dram
+	sandy-bridge snb dmnd_ifetch llc_hitmesf:snp_any llc_miss_local:snp_any
+	ivy-bridge ivb dmnd_ifetch llc_hitmesf:snp_any llc_miss_local:snp_any
+	haswell hsw dmnd_code_rd l3_hit:snp_any l3_miss_local:snp_any
+	broadwell bdw dmnd_code_rd l3_hit:snp_any l3_miss_local:snp_any
+END
+count --core skylake --pmu ice-lake -e ocr.demand_rfo_any_response,ocr.demand_code_rd_any_response >counts
+same "ice-lake: code reads" "$(of ocr.demand_code_rd_any_response)" "$codes"
 
 # What other cores had: each request that L3 answers has one response. A core that dropped a line is asked in vain:
 # `threads stale N` makes N such loads (uncore.sh).
@@ -149,6 +169,8 @@ refuse "reserved bits" "reserved bits.*#GP" \
 	"$SOFTPMU" stat --core skylake -e cpu/event=0xb7,umask=1,offcore_rsp=0x4000010001/ true
 refuse "a value without a request" "names no request" \
 	"$SOFTPMU" stat --core skylake -e cpu/event=0xb7,umask=1,offcore_rsp=0x10000/ true
-refuse "a PMU whose registers the model does not have" "does not have on this core" \
-	"$SOFTPMU" stat --pmu haswell -e OFFCORE_RESPONSE_0.ANY_DATA true
+refuse "what Linux writes on a Sandy Bridge or Ivy Bridge client" "Linux writes reserved bits" \
+	"$SOFTPMU" stat --core ivy-bridge -e LLC-load-misses true
+refuse "flushes and bus locks with an answer of memory" "nobody sends data for such a request" \
+	"$SOFTPMU" stat --pmu ice-lake -e OCR.OTHER_LOCAL_DRAM true
 exit $failed

@@ -98,10 +98,12 @@ static const char *const different[] = {
 	"ice-lake MEM_LOAD_MISC_RETIRED.UC",
 };
 
-/* libpfm4 spells OFFCORE_RESPONSE.A.B with three unit masks, and OCR.A.B as OCR:A_B. */
+/* libpfm4 spells OFFCORE_RESPONSE.A.B with three unit masks, and OCR.A.B as OCR:A_B.  It does not have what Linux
+ * programs for LLC-loads and the like. */
 static bool offcore_name(const char *name)
 {
-	return !strncmp(name, "OFFCORE_RESPONSE.", 17) || !strncmp(name, "OCR.", 4);
+	return !strncmp(name, "OFFCORE_RESPONSE.", 17) || !strncmp(name, "OCR.", 4) ||
+		!strncmp(name, "OFFCORE_RESPONSE_0.LLC_", 23) || !strncmp(name, "OFFCORE_RESPONSE_0.NODE_", 24);
 }
 
 static bool listed(const char *const *list, size_t n, const char *table, const char *name)
@@ -225,11 +227,10 @@ static void check(const struct pair *pair)
 static void test_encodings_are_those_of_libpfm4(void **state)
 {
 	static const struct pair pairs[] = {
-		{ "nehalem", "nhm", 162, 349, true }, { "sandy-bridge", "snb", 266, 412, true }, { "ivy-bridge", "ivb",
-		273, 401, true },
-		{ "haswell", "hsw", 285, 454, true }, { "broadwell", "bdw", 292, 467, true }, { "skylake", "skl", 233,
-		299, false },
-		{ "ice-lake", "icl", 248, 523, true }, { "golden-cove", "spr", 216, 307, false },
+		{ "nehalem", "nhm", 202, 361, true }, { "sandy-bridge", "snb", 353, 426, true },
+		{ "ivy-bridge", "ivb", 354, 413, true }, { "haswell", "hsw", 379, 467, true },
+		{ "broadwell", "bdw", 402, 480, true }, { "skylake", "skl", 233, 299, false },
+		{ "ice-lake", "icl", 443, 531, true }, { "golden-cove", "spr", 216, 307, false },
 	};
 	(void)state;
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);

@@ -17,6 +17,17 @@ static const uint64_t snoops[] = { A(SNOOPED_NOBODY), A(SNOOPED_CLEAN), A(SNOOPE
 
 /* What each bit fits, as the manual's tables and Intel's lists have it; 0: nothing that happens here. */
 struct bits { const char *table; uint64_t valid; unsigned registers; uint64_t fits[38]; };
+#define SNOOPS_FIT \
+	[31] = A(SNOOPED_AT_MISS) | A(SNOOPED_AT_WRITE), [32] = A(SNOOPED_NOBODY) | A(SNOOPED_AT_MISS), \
+	[33] = A(SNOOPED_IN_VAIN), [34] = A(SNOOPED_CLEAN), [35] = A(SNOOPED_FORWARD), [36] = A(SNOOPED_MODIFIED)
+#define L3_FITS \
+	[17] = A(SUPPLIED_NOTHING), [18] = A(SUPPLIED_MODIFIED), [19] = A(SUPPLIED_CLEAN), [20] = A(SUPPLIED_CLEAN), \
+	[21] = A(SUPPLIED_CLEAN)
+#define READS_FIT \
+	[0] = A(REQUEST_DATA_RD) | A(REQUEST_WALK) | A(REQUEST_PF_L1D) | A(REQUEST_PF_SOFTWARE), \
+	[1] = A(REQUEST_RFO), [2] = A(REQUEST_CODE_RD), [3] = A(REQUEST_WRITE_BACK), [4] = A(REQUEST_PF_L2)
+#define WRITES_FIT \
+	[10] = A(REQUEST_LOCK), [11] = A(REQUEST_STREAMING), [15] = A(REQUEST_FLUSH) | A(REQUEST_VICTIM)
 static const struct bits machines[] = {
 	{ "skylake", UINT64_C(0x3fffff8fff), 2, {
 		[0] = A(REQUEST_DATA_RD) | A(REQUEST_WALK), [1] = A(REQUEST_RFO), [2] = A(REQUEST_CODE_RD),
@@ -39,6 +50,23 @@ static const struct bits machines[] = {
 		[31] = A(SNOOPED_AT_MISS) | A(SNOOPED_AT_WRITE), [32] = A(SNOOPED_NOBODY) | A(SNOOPED_AT_MISS),
 		[33] = A(SNOOPED_IN_VAIN), [34] = A(SNOOPED_CLEAN), [35] = A(SNOOPED_FORWARD),
 		[36] = A(SNOOPED_MODIFIED) } },
+	{ "nehalem", 0xffff, 1, { READS_FIT,
+		[7] = A(REQUEST_STREAMING) | A(REQUEST_LOCK) | A(REQUEST_FLUSH) | A(REQUEST_VICTIM),
+		[8] = A(SNOOPED_NOBODY) | A(SNOOPED_IN_VAIN) | A(SNOOPED_AT_WRITE),
+		[9] = A(SNOOPED_CLEAN) | A(SNOOPED_FORWARD), [10] = A(SNOOPED_MODIFIED), [14] = A(SNOOPED_AT_MISS) } },
+	{ "sandy-bridge", UINT64_C(0x3f807f8fff), 2, { READS_FIT, WRITES_FIT, L3_FITS, [22] = A(SUPPLIED_MEMORY),
+		SNOOPS_FIT } },
+	{ "ivy-bridge", UINT64_C(0x3f807f8fff), 2, { READS_FIT, WRITES_FIT, L3_FITS, [22] = A(SUPPLIED_MEMORY),
+		SNOOPS_FIT } },
+	{ "haswell", UINT64_C(0x3fffff8fff), 2, { READS_FIT, WRITES_FIT, L3_FITS, [22] = A(SUPPLIED_MEMORY),
+		SNOOPS_FIT } },
+	{ "broadwell", UINT64_C(0x3fffff8fff), 2, { READS_FIT, WRITES_FIT, L3_FITS, [26] = A(SUPPLIED_MEMORY),
+		SNOOPS_FIT } },
+	{ "ice-lake", UINT64_C(0x3fffffbfff), 2, {
+		[0] = A(REQUEST_DATA_RD) | A(REQUEST_WALK), [1] = A(REQUEST_RFO), [2] = A(REQUEST_CODE_RD),
+		[3] = A(REQUEST_WRITE_BACK), [4] = A(REQUEST_PF_L2), [10] = A(REQUEST_PF_L1D) | A(REQUEST_PF_SOFTWARE),
+		[11] = A(REQUEST_STREAMING), [15] = A(REQUEST_LOCK) | A(REQUEST_FLUSH), L3_FITS,
+		[26] = A(SUPPLIED_MEMORY), SNOOPS_FIT } },
 };
 
 static bool fits(const struct bits *b, uint64_t value, unsigned first, unsigned last, uint64_t attributes)

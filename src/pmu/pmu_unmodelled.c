@@ -8,6 +8,8 @@
  */
 #include "families/netburst_pmu.h"
 
+#define EVTSEL_IN_TX (UINT64_C(1) << 32)
+
 struct list { struct spmu_unmodelled *out; size_t n, room; };
 
 static void add(struct list *l, uint32_t msr, uint64_t select, const struct pmu_row *row, const char *reason)
@@ -68,8 +70,13 @@ static void arch(const struct spmu *p, struct list *l)
 	const struct spmu_model *m = p->model;
 	const bool global = m->version >= 2;
 	for (unsigned i = 0; i < m->gp; i++)
-		if (p->arch.evtsel[i] & SPMU_EVTSEL_EN && (!global || p->arch.global_ctrl >> i & 1))
-			selected(p, l, i, MSR_IA32_PMC0 + i, p->arch.evtsel[i]);
+		if (p->arch.evtsel[i] & SPMU_EVTSEL_EN && (!global || p->arch.global_ctrl >> i & 1)) {
+			if (p->arch.evtsel[i] & EVTSEL_IN_TX)
+				add(l, MSR_IA32_PMC0 + i, p->arch.evtsel[i], row_of(p, p->arch.evtsel[i]),
+					"the model does not know which instructions are in a transaction (IN_TX)");
+			else
+				selected(p, l, i, MSR_IA32_PMC0 + i, p->arch.evtsel[i]);
+		}
 	for (unsigned i = 0; i < m->fixed; i++)
 		if (m->fixed_row[i] && !m->fixed_row[i]->expr.terms && p->arch.fixed_ctrl >> 4 * i & 3 &&
 			(!global || p->arch.global_ctrl >> (32 + i) & 1))

@@ -87,7 +87,7 @@ static void explain_evtsel(const struct spmu_model *m, unsigned counter, uint64_
 	else if (!(value & SPMU_EVTSEL_EN))
 		note(n, "EN is clear: %s", p6 ? "both counters stand still" : "the counter stands still");
 	if (value >> 32 & 1)
-		note(n, "IN_TX: no transaction ever runs here, so it stays 0");
+		note(n, "IN_TX: the model does not know which instructions a transaction holds, so it stays 0");
 }
 
 /* ---- fixed counters, CESR ---- */

@@ -9,7 +9,7 @@
  * instruction itself, also for a macro-fused pair; `to` is where it went.  Interrupts and exceptions have no
  * entry of their own, because records do not say where a handler begins.  The last-exception registers (P6:
  * LASTINTFROMIP and LASTINTTOIP) receive the newest entry when a PMI is taken, which is the only interrupt that
- * the PMU knows of.  No transaction ever runs: TSX flags are 0.
+ * the PMU knows of.  TSX flags are 0: records do not say which branches are in a transaction.
  *
  * Format of entries, by IA32_PERF_CAPABILITIES.LBR_FMT: 0: 32 bits; 1: linear address; 2: effective address,
  * the same where CS has base 0; 3: effective, mispredict flag in FROM[63]; 4: as 3, with TSX flags in

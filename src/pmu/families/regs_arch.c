@@ -14,9 +14,10 @@
  *   version 5   fixed counters by bit map, AnyThread deprecated where CPUID.0AH:EDX[15] says so
  *
  * Features of a generation that are not architectural are in the table's @features: in_tx (PERFEVTSEL bits 32,
- * 33: TSX), split (two threads share the eight counters, four each).  No transaction ever runs here: a counter
- * with IN_TX counts nothing, IN_TXCP excludes nothing.  Pin control (PC) is stored and has no effect.  PEBS,
- * BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c; MSR_OFFCORE_RSP_x: offcore.c.
+ * 33: TSX), split (two threads share the eight counters, four each).  Records do not say which instructions a
+ * transaction or an elided region holds: a counter with IN_TX counts nothing, and spmu_unmodelled names it.  IN_TXCP
+ * excludes nothing, as what an aborted attempt did is in no record.  Pin control (PC) is stored and has no effect.
+ * PEBS, BTS and LBR: ds.h; PERF_METRICS: arch_metrics.c; MSR_OFFCORE_RSP_x: offcore.c.
  *
  * GUESS: with AnyThread deprecated (CPUID.0AH:EDX[15]) its bits are reserved; writing one on such a processor
  * settles it.  GUESS: reading STATUS_RESET and STATUS_SET gives 0; RDMSR of 390H and 391H settles it.

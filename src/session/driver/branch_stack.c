@@ -9,7 +9,7 @@
  * drops the branches that were not asked for; as with Linux, the stack then holds fewer than its depth.  A real
  * driver reads the code to find out what kind a branch is; this one takes the kind from the records.
  *
- * Left out: far branches, whose other end lies in the kernel; transactions, which the model does not have; hw_index.
+ * Left out: far branches, whose other end lies in the kernel; transactions, whose branches have no mark; hw_index.
  */
 #include "session/driver/branch_stack.h"
 #include <linux/perf_event.h>
@@ -337,8 +337,8 @@ int session_parse_branches(const char *list, uint64_t *type, struct err *err)
 		{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX, NULL },
 		{ "k", 0, "the tracer sees user mode only" },
 		{ "hv", 0, "the tracer sees user mode only" },
-		{ "in_tx", 0, "no transaction ever runs" },
-		{ "abort_tx", 0, "no transaction ever runs" },
+		{ "in_tx", 0, "the model does not know which branches a transaction holds" },
+		{ "abort_tx", 0, "the model does not know which branches abort a transaction" },
 		{ "hw_index", 0, "the model does not keep the position of an entry in the hardware's stack" },
 		{ "priv", 0, "every recorded branch is in user mode" },
 	};

@@ -453,7 +453,9 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		"percore", "metric-id" };
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
 		if (strlen(refused[i]) == key && !memcmp(s, refused[i], key))
-			return bad(p, ERR_UNSUPPORTED, "'%.*s': the modelled PMU has no register for it", (int)key, s);
+			return bad(p, ERR_UNSUPPORTED, "'%.*s': %s", (int)key, s, memcmp(s, "in_tx", 5)
+				? "the modelled PMU has no register for it"
+				: "the model does not know which instructions are in a transaction");
 	if (!eq && n && n < 128 && !name[0]) {
 		memcpy(name, s, n);
 		name[n] = 0;

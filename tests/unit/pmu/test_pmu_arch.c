@@ -316,6 +316,10 @@ static void test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing(
 	stream_send_all(&s, p);
 	assert_int_equal(fixture_read(p, MSR_IA32_PMC0), 0);
 	assert_int_equal(fixture_read(p, MSR_IA32_PMC0 + 2), 9);
+	struct spmu_unmodelled named[2];
+	assert_int_equal(spmu_unmodelled(p, named, 2), 1);
+	assert_int_equal(named[0].counter_msr, MSR_IA32_PMC0);
+	assert_non_null(strstr(named[0].reason, "IN_TX"));
 	spmu_destroy(p);
 	stream_free(&s);
 	spmu_model_free(m);

@@ -151,10 +151,41 @@ static unsigned plan_insn(const struct iblock *b, unsigned i, struct step *s)
 	return n;
 }
 
+static struct outline outline(const struct step *s)
+{
+	struct outline o = { .word = (uint64_t)s | s->kind, .insn = s->insn, .slot = OUTLINE_CLOSER };
+	switch (s->kind) {
+	case STEP_NOTHING:
+		o.slot = 0;
+		break;
+	case STEP_ELIMINATED:
+	case STEP_COMPUTE:
+	case STEP_COMPUTE_MORE:
+	case STEP_RENAME:
+		o.slot = 0;
+		o.words = 1;
+		break;
+	case STEP_LOAD:
+	case STEP_LOAD_MORE:
+	case STEP_LOAD_COMPUTE:
+	case STEP_LOAD_COMPUTE_MORE:
+	case STEP_STORE:
+		o.slot = s->slot;
+		o.words = 2;
+		break;
+	default:
+		break;
+	}
+	if (s->flags & STEP_CHECK)
+		o.slot = OUTLINE_CLOSER;
+	return o;
+}
+
 struct plan *core_plan_make(struct iblock *b)
 {
 	size_t most = (size_t)b->uops + b->insns + 1;
-	struct plan *p = aligned_alloc(64, sizeof *p + most * sizeof *p->step);
+	const size_t bytes = sizeof(struct plan) + most * (sizeof(struct step) + sizeof(struct outline));
+	struct plan *p = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
 	if (!p)
 		return NULL;
 	unsigned n = 0;
@@ -162,6 +193,10 @@ struct plan *core_plan_make(struct iblock *b)
 		n += plan_insn(b, i, &p->step[n]);
 	memset(&p->step[n], 0, sizeof p->step[n]);
 	p->step[n].insn = UINT16_MAX;
+	struct outline *o = (struct outline *)&p->step[n + 1];
+	for (unsigned i = 0; i <= n; i++)
+		o[i] = outline(&p->step[i]);
+	p->outline = o;
 	b->core_plan = p;
 	return p;
 }

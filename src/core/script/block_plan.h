@@ -75,7 +75,18 @@ struct step {			/* a slot */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct step) == 64, "a step is a cache line");
 
+/* A step as core_script sees it: four of these share a cache line, so that the thread that makes scripts need not
+ * read the steps themselves. */
+struct outline {
+	uint64_t word;		/* of the script: the step's address and kind */
+	uint16_t insn;		/* as step.insn */
+	uint16_t slot;		/* its access, or 0 if it makes none; OUTLINE_CLOSER: the step needs a closer look */
+	uint8_t words;		/* that a script has for it */
+};
+enum { OUTLINE_CLOSER = UINT16_MAX };	/* no block has so many slots */
+
 struct plan {
+	const struct outline *outline;	/* of each step, and of the end */
 	struct step step[1];	/* as many as there are */
 };
 

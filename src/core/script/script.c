@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* core_executed for a block that was not cut, and whose last instruction is not tried again, as most. */
+static inline bool executed_whole(const struct iblock *b, unsigned exit, unsigned insns)
+{
+	return LIKELY(exit < b->exits && b->exit[exit].insns == insns && b->exit[exit].jump != ST_JUMP_REPEAT &&
+		insns <= b->insns && insns);
+}
+
 unsigned core_executed(const struct iblock *b, unsigned exit, unsigned *insns)
 {
-	if (LIKELY(exit < b->exits && b->exit[exit].insns == *insns && b->exit[exit].jump != ST_JUMP_REPEAT &&
-		    *insns <= b->insns && *insns))
+	if (executed_whole(b, exit, *insns))
 		return b->exit[exit].slots;
 	const struct st_exit_def *x = exit < b->exits ? &b->exit[exit] : NULL;
 	if (*insns > b->insns)
@@ -173,6 +179,19 @@ static __attribute__((noinline)) bool any_fp_assist(const struct core *c, const 
  * instructions need an assist, else NULL. */
 struct special { bool uppers, hints; const uint64_t *slots; unsigned nslots; };
 
+/* True if an instruction of the block needs an assist for its values. */
+static inline bool assisted(const struct core *c, const struct iblock *b, const uint64_t *slots, unsigned nslots)
+{
+	return b->special & BLOCK_ASSISTS && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots);
+}
+
+/* True if what makes the block special sends all of it the general way. */
+static __attribute__((noinline)) bool is_special(
+	const struct core *c, const struct iblock *b, const uint64_t *slots, unsigned nslots)
+{
+	return b->special & BLOCK_HINTS || assisted(c, b, slots, nslots);
+}
+
 /* The words of all instructions from i on, which go the general way.  Returns the end. */
 static __attribute__((noinline)) uint64_t *rest_general(struct core *c, const struct iblock *b, unsigned i,
 	unsigned insns, uint64_t next_ip, const struct special *special, uint64_t *w)
@@ -206,30 +225,38 @@ static bool all_done(const struct step *s, unsigned insns, const uint64_t *slots
 size_t core_script(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots,
 	uint64_t next_ip, uint64_t *out)
 {
-	unsigned nslots = core_executed(b, exit, &insns);
+	unsigned executed = insns;	/* so that insns need not be in memory */
+	const unsigned nslots =
+		executed_whole(b, exit, insns) ? b->exit[exit].slots : core_executed(b, exit, &executed);
+	insns = executed;
 	const struct plan *plan = LIKELY(b->core_plan != NULL) ? b->core_plan : core_plan_make(b);
 	uint64_t *w = out + 1;
 	bool any_general = false;
 
-	const bool uppers = UNLIKELY(c->cl.follows_uppers && b->vector && uppers_matter(c, b));
-	struct special special = { .uppers = UNLIKELY(uppers) && uppers_assist(c, b, insns), .nslots = nslots };
-	bool all_general = special.uppers;
-	if (UNLIKELY(b->special)) {
-		special.hints = b->special & BLOCK_HINTS;
-		if (b->special & BLOCK_ASSISTS && c->cl.fp_assists && any_fp_assist(c, b, slots, nslots))
-			special.slots = slots;
-		all_general |= special.hints || special.slots;
-	}
+	const bool uppers = UNLIKELY(c->cl.follows_uppers && b->vector && uppers_matter(c, b)) &&
+		uppers_assist(c, b, insns);
 
 	/* no memory for a plan: slower, with the same results */
-	if (UNLIKELY(c->pa.general || !plan || all_general)) {
+	if (UNLIKELY(c->pa.general || !plan || uppers || (b->special && is_special(c, b, slots, nslots)))) {
+		const struct special special = { .uppers = uppers,
+			.hints = b->special & BLOCK_HINTS,
+			.slots = assisted(c, b, slots, nslots) ? slots : NULL,
+			.nslots = nslots };
 		w = rest_general(c, b, 0, insns, next_ip, &special, w);
 		any_general = insns;
 	} else {
-		for (const struct step *s = plan->step; s->insn < insns; s++) {
+		for (const struct outline *o = plan->outline; o->insn < insns; o++) {
+			*w = o->word;
+			if (LIKELY(o->slot < nslots)) {
+				w[1] = slots[o->slot];	/* of a step without an access void */
+				if (LIKELY(w[1] != ST_NOT_DONE)) {
+					w += o->words;
+					continue;
+				}
+			}
+			const struct step *s = script_step(o->word);
 			if (UNLIKELY(s->flags & STEP_CHECK && !all_done(s, insns, slots, nslots)))
 				goto general;
-			*w = (uint64_t)s | s->kind;
 			switch (s->kind) {
 			case STEP_COMPUTE:
 			case STEP_COMPUTE_MORE:
@@ -276,10 +303,10 @@ general:
 					c, &w[-1], s->insn + 1u + !!(s->in->flags & INSN_FUSES_NEXT) == insns, w);
 			if (UNLIKELY(s->flags & STEP_APART)) {	/* what follows goes the general way, too */
 				partial_ahead(c, s->in, b->uop + s->in->first_uop);
-				w = rest_general(c, b, s->insn + 1u, insns, next_ip, &special, w);
+				w = rest_general(c, b, s->insn + 1u, insns, next_ip, &(struct special){ 0 }, w);
 				break;
 			}
-			s += s->steps - 1;
+			o += s->steps - 1;
 		}
 	}
 	out[0] = insns | (uint64_t)(w - out) << SCRIPT_WORDS;

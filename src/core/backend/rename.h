@@ -43,8 +43,11 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	uint64_t cycle = rn->cycle, delivered = fetch + rn->frontend_latency, rob;
 	uint32_t pos = rn->pos += SLOT_STEP;
 	rob = *slot_free(rn, pos - rn->rob_back);
-	if (max64(max64(delivered, rob), rn->barrier) > cycle)
-		cycle = rename_wait(c, delivered, rob, did);
+	if (max64(max64(delivered, rob), rn->barrier) > cycle) {
+		uint64_t bits = *did;	/* so that *did need not be in memory */
+		cycle = rename_wait(c, delivered, rob, &bits);
+		*did = bits;
+	}
 #if CORE_SMT
 	if (UNLIKELY(c->st != NULL)) {
 		uint64_t own = smt_allocates(c, cycle);
@@ -56,8 +59,11 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 		scheduler_advance(&c->sc, cycle);
 		lsq_advance(c, cycle);
 	}
-	if (UNLIKELY((uint16_t)c->sc.free < c->sc.group_room))
-		cycle = rename_group(c, cycle, did);
+	if (UNLIKELY((uint16_t)c->sc.free < c->sc.group_room)) {
+		uint64_t bits = *did;
+		cycle = rename_group(c, cycle, &bits);
+		*did = bits;
+	}
 	rn->slot = rn->used;
 	uint32_t used = rn->used + 1;
 	bool full = used >= rn->width;

@@ -693,13 +693,30 @@ static __attribute__((noinline)) void enter_general(struct core *c, const struct
 	from_mite(c, in, window, elsewhere);
 }
 
-/* The usual way: the uop cache goes on with a window that it holds, and nothing else has to be done. */
+/* The loop buffer is on, and likely goes on. */
+static __attribute__((noinline)) void enter_loop(struct core *c, const struct insn *in, uint64_t window)
+{
+	struct frontend *fe = &c->fe;
+	if (UNLIKELY(c->cl.pending || c->old.trace || c->config.predict_ahead ||
+		    window - fe->loop_first > fe->loop_last - fe->loop_first)) {
+		enter_general(c, in);
+		return;
+	}
+	in_loop(c, window, fe->window == FE_NOWHERE);
+}
+
+/* The usual ways: the loop buffer goes on, or the uop cache goes on with a window that it holds, and nothing else has
+ * to be done. */
 void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool wide)
 {
 	struct frontend *fe = &c->fe;
 	const uint64_t window = addr >> fe->window_log2;
 	struct dsb_entry *e = &fe->dsb[fe->dsb_hint[window & 255]];
-	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB || fe->loop_active ||
+	if (fe->loop_active) {
+		enter_loop(c, in, window);
+		return;
+	}
+	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB ||
 		    c->cl.pending || c->old.trace || c->config.predict_ahead ||
 		    !(e->mask >> (addr & fe->window_mask) & 1))) {
 		enter_general(c, in);

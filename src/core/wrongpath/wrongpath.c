@@ -322,6 +322,15 @@ static __attribute__((noinline)) void copy(void *to, const void *from, size_t by
  * are in the uop cache are verified at each use; constants are added to general registers alone. */
 enum { FRONTEND_KEPT = offsetof(struct frontend, dsb_hint), ELIMINATE_KEPT = offsetof(struct eliminate, sum[REG_VEC]) };
 
+/* Without slots no copy is ever noted. */
+static void copy_eliminate(uint32_t slots, struct eliminate *to, const struct eliminate *from)
+{
+	if (slots)
+		copy(to, from, ELIMINATE_KEPT);
+	else
+		copy(to->sum, from->sum, ELIMINATE_KEPT - offsetof(struct eliminate, sum));
+}
+
 static void begin(struct core *c)
 {
 	struct wrong *x = &c->wrong;
@@ -343,7 +352,7 @@ static void begin(struct core *c)
 	x->q.slot_tail = q->slot_tail;
 	x->q.forwarded = q->forwarded;
 	x->q.wants_data = q->wants_data;
-	copy(&x->el, &c->el, ELIMINATE_KEPT);
+	copy_eliminate(c->el.slots, &x->el, &c->el);
 	copy(&x->by, &c->by, sizeof x->by);
 	if (c->old.any)
 		x->old = c->old;
@@ -399,7 +408,7 @@ static void undo(struct core *c)
 	for (unsigned p = 0; p < SCHED_PORTS; p++)
 		c->sc.pending[p] = (uint8_t)(c->sc.pending[p] - x->waiting[p]);
 	c->sc.free += x->entries;
-	copy(&c->el, &x->el, ELIMINATE_KEPT);
+	copy_eliminate(c->el.slots, &c->el, &x->el);
 	copy(&c->by, &x->by, sizeof x->by);
 	if (c->old.any) {
 		x->old.stamp = c->old.stamp;

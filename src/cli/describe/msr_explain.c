@@ -268,6 +268,7 @@ static void explain_threads(unsigned counter, uint64_t value, struct msr_notes *
 {
 	char text[120] = "";
 	size_t used = 0;
+	note(n, "softpmu's own register, for more than two hardware threads (--smt); no processor has it");
 	if (!(value & 0xffff))
 		note(n, "counter %u counts the threads that its ESCR says", counter);
 	for (unsigned t = 0; t < 8; t++)

@@ -78,7 +78,7 @@ void core_flush(struct core *c, bool last)
 		if (c->rep.active)
 			rep_end(c, false);
 		lsq_drain(c);
-		elision_interrupt(c);
+		elision_reset(c);
 		emit_stop(&c->e, max64(c->e.watermark, c->e.now));
 	}
 	emit_flush(&c->e, last);
@@ -183,6 +183,11 @@ void core_settle(struct core *c)
 	enter(c);
 	while (c->q.head != c->q.tail && !(c->q.wants_data && c->q.head + 1 == c->q.tail))
 		lsq_commit(c);
+}
+
+void core_passes(struct core *c)
+{
+	elision_reset(c);
 }
 
 void core_leave(struct core *c)

@@ -103,6 +103,8 @@ uint64_t core_clock(const struct core *c);
 void core_hold(struct core *c, uint64_t cycle);
 /* Writes all stores that have retired. */
 void core_settle(struct core *c);
+/* Blocks follow that the core is only warmed with: an elided region ends here, and nothing is said of it. */
+void core_passes(struct core *c);
 /* The thread leaves the core; another thread comes and begins at `cycle`, and batches go to `context` from then
  * on. */
 void core_leave(struct core *c);

@@ -342,6 +342,7 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
 			order_seat(&t->process->order, t);
 	}
 	core_predict(t->core, p->block, p->exit, p->insns, p->next_ip);
+	core_passes(t->on);
 	core_warm_memory(t->on, p->block, p->exit, p->insns, p->slots);
 	if (__builtin_expect(t->queue.when != NULL, 0))
 		order_ran(t);

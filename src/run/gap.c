@@ -26,6 +26,8 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	if (r->window.open || r->stopped)
 		return 0;
 	engine_settle(&r->engine, p);
+	if (t->on)
+		core_passes(t->on);
 	const uint64_t most = window_gap(&r->window);
 	uint64_t done = 0;
 	struct pending *now = &t->pending;

@@ -11,7 +11,7 @@
  *   capacity    A line that it has written leaves L1D; an inclusive L3 evicts one that it has read; it touches more
  *               than hle.read_lines lines.
  *   instruction PAUSE, CPUID, system calls, x87, MMX and so on (src/isa/decode.c, elision_of).
- *   interrupt   A PMI, or the thread leaves its core.
+ *   interrupt   A PMI that takes time (--pmi-cost), or the thread leaves its core.
  *   lock        Stores to an elided lock without XRELEASE, loads that reach beyond it, releases of what is no elided
  *               lock.
  * An abort clears the pipeline and takes hle.abort_cycles (GUESS: 150; settle with a loop of a region that holds

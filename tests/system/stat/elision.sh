@@ -61,4 +61,12 @@ plain=$(count cycles commit --set hle=0) elided=$(count cycles commit)
 refuse "a core without elision that has another's PMU" "HLE_RETIRED.START.*--set hle=1" \
 	"$SOFTPMU" stat --core golden-cove --pmu ice-lake -e HLE_RETIRED.START "$PROGRAMS/elided" commit 1
 
+# An interrupt aborts the region in which it comes, if it takes time.
+aborted() {	# OPTION...: prints how many samples of such aborts there are
+	"$SOFTPMU" record -q --core skylake -c 1009 -e cycles:u -e cpu/HLE_RETIRED.ABORTED_EVENTS,period=1/ "$@" \
+		-o data "$PROGRAMS/elided" commit 1000 >out 2>err || cat err
+	"$SOFTPMU" report -i data 2>&1 | sed -n "s/^# Samples: *\([0-9]*\) *of event 'cpu.HLE_RETIRED.*/\1/p"
+}
+same "interrupts that take no time abort nothing" "$(aborted)" 0
+nonzero "interrupts of 500 cycles abort regions" "$(aborted --pmi-cost 500)"
 exit $failed

@@ -46,6 +46,10 @@ same "a counter of each thread counts them, too, up to the end of the thread tha
 	"$(count :active=both $running)" "$((2 * both))"
 same "the clocks in which one thread runs are those of either" "$(count :active=single $running)" "$single"
 same "no clock runs with no thread" "$(count :t0_usr:t1_usr:active=none $running)" 0
+none=$(count :t0_usr:t1_usr:active=none $retired)
+holds "instructions retire with no thread ($none) only behind a thread's last clock" "$none <= 3"
+same "no thread, one and both: every instruction retires in one of them" "$((none +
+	$(count :t0_usr:t1_usr:active=single $retired) + $(count :t0_usr:t1_usr:active=both $retired)))" "$((t0 + t1))"
 both=$(count :t1_usr:active=both $retired) single=$(count :t1_usr:active=single $retired)
 within "T1's instructions beside T0 ($both) and alone ($single)" $((both + single)) "$t1" 0.1
 
@@ -82,6 +86,11 @@ same "a counter of each thread counts a clock as often as threads run" \
 		head -n 4 | tr '\n' ' ')" \
 	"$one $((2 * two)) $((3 * three)) $((4 * four)) "
 same "beside a counter of each thread" "$retired_too" "$(of_four -e $retired | cut -d, -f1)"
+# Two cores of two threads: both threads of one wait for the other core's.
+pairs() { "$SOFTPMU" stat -x, --core prescott --smt --replay four -e $running:t0_usr:t1_usr"$1" 2>&1 | cut -d, -f1; }
+every=$(pairs :thr=15:cmpl) none=$(pairs :thr=15:cmpl:active=none)
+holds "a core halts for $none of $every clocks, in which the complement of a threshold counts" "$none > 0"
+same "they are the clocks in which no thread of the core runs" "$none" "$((every - $(pairs "")))"
 four_threads="--core prescott --smt --set smt.threads=4"
 # shellcheck disable=SC2086	# the options
 refuse "a fifth thread" "from t0 to t3$" "$SOFTPMU" stat $four_threads -e $retired:t4_usr true

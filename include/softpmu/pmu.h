@@ -298,6 +298,10 @@ uint64_t spmu_pmi_distance(const struct spmu *p);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);
+/* Where records of several hardware threads come, and one of them stands still: says that it will go on at or after
+ * `cycle`, which may lie above the batches' watermarks.  What is counted by the cycle is counted up to there with the
+ * next batch.  Should a record of an earlier cycle come after all, it counts in the first cycle not yet counted. */
+void spmu_pass(struct spmu *p, uint64_t cycle);
 
 /* Names of registers and of their fields, as the manual of each generation spells them; for debuggers, traces
  * and tests.  A PMU may lack some of them, since that depends on the host, too: spmu_rdmsr then returns

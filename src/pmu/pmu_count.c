@@ -114,6 +114,7 @@ static bool may_act(const struct spmu *p, const struct spmu_batch *b)
 static uint64_t final_cycle(const struct spmu *p, const struct spmu_batch *b)
 {
 	uint64_t end = b->is_last ? pmu_ring_end(p) : 0, mark = b->watermark <= PMU_CYCLE_LAST ? b->watermark : 0;
+	mark = mark > p->passed ? mark : p->passed;
 	return end > mark ? end : mark;
 }
 

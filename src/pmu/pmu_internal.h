@@ -358,6 +358,7 @@ struct spmu {
 	uint64_t late;			/* PMU_NEVER; or a counted cycle in which `late_due` should have been handled */
 	uint32_t late_due;		/* set of counters */
 	uint64_t floor;			/* last batch's watermark */
+	uint64_t passed;		/* the ring counts up to here, whatever the watermark (spmu_pass) */
 	/* Where threads share the PMU.  All of them have passed cycle `known`; with `ended`, none has more to come.
 	 * reached: by thread, where its own records end. */
 	uint64_t known, reached[PMU_THREADS];

@@ -101,8 +101,14 @@ int pmu_threads_restored(struct spmu *p)
 
 uint64_t pmu_known(const struct spmu *p)
 {
-	const uint64_t end = p->ended ? pmu_ring_end(p) : 0;
-	return end > p->known ? end : p->known;
+	const uint64_t end = p->ended ? pmu_ring_end(p) : 0, known = p->known > p->passed ? p->known : p->passed;
+	return end > known ? end : known;
+}
+
+void spmu_pass(struct spmu *p, uint64_t cycle)
+{
+	if (cycle > p->passed && cycle <= PMU_CYCLE_LAST)
+		p->passed = cycle;
 }
 
 uint64_t pmu_write_cycle(const struct spmu *p)

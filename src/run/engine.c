@@ -22,6 +22,8 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 		memcpy(t->pub.comm, ((const struct st_name *)record)->name, sizeof t->pub.comm);
 		t->pub.comm[sizeof t->pub.comm - 1] = 0;
 	}
+	if (t && (ST_HEADER_KIND(record[0]) == ST_SYSCALL || ST_HEADER_KIND(record[0]) == ST_SYSCALL_RET))
+		t->in_call = ST_HEADER_KIND(record[0]) == ST_SYSCALL;
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
 		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr,
 			((const struct st_regs *)record)->flags);

@@ -31,6 +31,10 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	/* set by the sink in `batch`: the core takes an interrupt of this length before it continues; 0: none */
 	uint64_t interrupt_cycles;
 	unsigned interrupt_lines;	/* cache lines of code, and of data, that its handler touches */
+	/* For the sink, in `batch` of another thread of the process: does this one stand still, in a system call or
+	 * without a processor?  If so, passes what it has done to `batch` first.  It usually goes on at about the time
+	 * of the thread that runs.  NULL: threads do not say. */
+	bool (*waits)(struct run_thread *t);
 	/* run_options.history: what its registers held lately (run/watch/history.h); NULL: unknown */
 	struct history *registers;
 	/* set by the sink in `client`: from now on keep this thread's registers, if the stream has them from here on */

@@ -266,12 +266,35 @@ static bool beside(const struct thread *t, const struct thread *other)
 		(other == t || (other->run->process == t->run->process && other->run->core == t->run->core));
 }
 
+/* A thread that waits for another, perhaps until the program ends, holds up no counter for more than WAIT cycles: it
+ * will go on behind them.  The watermark stays, in case it does not. */
+static void pass_waiting(struct session *s, const struct thread *t)
+{
+	enum { WAIT = 1 << 14 };	/* longer than two batches; PMUs keep four times as many cycles */
+	uint64_t all = t->reached, running = t->reached;
+	for (size_t i = 0; i < s->threads; i++) {
+		const struct thread *o = s->thread[i];
+		if (!beside(t, o) || o->reached >= running)
+			continue;
+		if (t->reached - o->reached <= WAIT || !o->run->waits || !o->run->waits(o->run))
+			running = o->reached;
+		all = o->reached < all ? o->reached : all;
+	}
+	if (running <= WAIT || all >= running - WAIT)
+		return;
+	for (size_t i = 0; i < s->threads; i++)
+		for (unsigned k = 0; beside(t, s->thread[i]) && k < s->pmus; k++)
+			spmu_pass(s->thread[i]->pmu[k], running - WAIT);
+}
+
 /* A PMU that counts AnyThread, or is shared, sees the records of all hardware threads of its core.  The watermark of
  * each batch is the cycle that all of them have passed. */
 static void consume_with_siblings(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	struct spmu_batch both = *b;
-	t->reached = both.watermark = b->watermark > t->reached ? b->watermark : t->reached;
+	t->reached = b->watermark > t->reached ? b->watermark : t->reached;
+	pass_waiting(s, t);
+	both.watermark = t->reached;
 	for (size_t i = 0; i < s->threads; i++)
 		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
 			both.watermark = s->thread[i]->reached;

@@ -43,6 +43,22 @@ uint64_t order_when(const struct rthread *of, uint64_t number)
 	return q->done - number < ORDER_WHEN ? q->when[number % ORDER_WHEN] : 0;
 }
 
+bool order_waits(struct run_thread *run)
+{
+	struct rthread *t = (struct rthread *)run;
+	const struct order_queue *q = &t->queue;
+	if (!t->process->ordered)
+		return false;
+	const uint64_t *op = empty(q) ? NULL : head(q);
+	const bool call = op ? (enum op)(*op >> 56) == OP_WAIT && !is_done((const struct rthread *)op[2], op[3])
+		: t->in_call;
+	if (t->on && !call)
+		return false;
+	if (t->on)
+		core_flush(t->on, false);
+	return true;
+}
+
 void order_ran(struct rthread *t)
 {
 	t->queue.done++;

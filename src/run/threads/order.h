@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 struct rthread;
+struct run_thread;
 struct core;
 
 enum {
@@ -99,6 +100,8 @@ void order_seat(struct order *o, struct rthread *t);
 
 /* When block `number` of the thread was done, if that is still known; else 0. */
 uint64_t order_when(const struct rthread *of, uint64_t number);
+/* run_thread.waits of a thread of struct rthread. */
+bool order_waits(struct run_thread *t);
 /* Records that a block of the thread was done. */
 void order_ran(struct rthread *t);
 #endif

@@ -53,6 +53,7 @@ struct rthread {
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
 	uint32_t guest_tid;		/* the tracer's number */
 	bool alive;
+	bool in_call;			/* its last operation so far is a system call (cores' thread) */
 };
 
 struct stash { struct stash *next; size_t count; uint64_t *words; };

@@ -91,6 +91,18 @@ pairs() { "$SOFTPMU" stat -x, --core prescott --smt --replay four -e $running:t0
 every=$(pairs :thr=15:cmpl) none=$(pairs :thr=15:cmpl:active=none)
 holds "a core halts for $none of $every clocks, in which the complement of a threshold counts" "$none > 0"
 same "they are the clocks in which no thread of the core runs" "$none" "$((every - $(pairs "")))"
+# Main waits for its workers, far longer than the PMU can keep cycles that it may not count yet.
+"$SOFTPMU" stat -x, --core prescott -e cycles --save-stream waits "$PROGRAMS/threads" workers 40000 >/dev/null 2>&1 ||
+	bad "saving a stream of threads that wait"
+waits() { "$SOFTPMU" stat -x, --core prescott --smt --set smt.threads=8 --replay waits "$@" 2>&1 | cut -d, -f1; }
+waits -e "$(for w in "" :active=0 :active=1 :active=2 :active=3:active=4:active=5; do
+	printf '%s,' $retired:threads=0xff$w; done)$running" | tr '\n' ' ' >counts
+read -r all none one two more rest <counts
+same "threads that wait: $none, $one, $two and $more instructions retire beside so many threads" \
+	"$((none + one + two + more))" "$all"
+plain=BPU_fetch_request.TCMISS,ITLB_reference.HIT,BSQ_cache_reference.RD_2ndL_HITM
+same "counters of each thread, and one of all, count the same" "$(waits -e $plain | tr '\n' ' ')" \
+	"$(waits -e "$(echo $plain | sed 's/,/:threads=0xff,/g'):threads=0xff" | tr '\n' ' ')"
 four_threads="--core prescott --smt --set smt.threads=4"
 # shellcheck disable=SC2086	# the options
 refuse "a fifth thread" "from t0 to t3$" "$SOFTPMU" stat $four_threads -e $retired:t4_usr true

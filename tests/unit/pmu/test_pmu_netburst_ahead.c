@@ -190,12 +190,45 @@ static void test_a_write_of_one_thread_leaves_the_counts_of_others(void **state)
 		}
 }
 
+/* T1 stands still from cycle 485 on, and the watermark with it, for longer than the PMU keeps cycles.  spmu_pass says
+ * so.  What T1 does when it goes on counts, too. */
+static void test_a_thread_that_stands_still_holds_up_nobody(void **state)
+{
+	(void)state;
+	enum { STOP = 5 * BATCH, LONG = 2500 * BATCH };
+	struct spmu *p = create(2, 0);
+	uint64_t want = 0;
+	nb_program(p, 12, "instr_retired.NBOGUSNTAG", SPMU_ESCR_T0_USR | SPMU_ESCR_T1_USR, 0);
+	const uint64_t cccr = fixture_read(p, NB_CCCR(12)) & ~(uint64_t)SPMU_CCCR_ACTIVE(3);
+	nb_write(p, NB_CCCR(12), cccr | SPMU_CCCR_ACTIVE(1));
+	for (unsigned from = 0; from < LONG; from += BATCH) {
+		for (unsigned t = 0; t < (from < STOP ? 2 : 1); t++) {
+			stream_free(&s);
+			run_thread(t, from, from + BATCH);
+			stream_send(&s, 0, s.n, from, from < STOP ? from : STOP, false, p);
+		}
+		if (from > STOP)
+			spmu_pass(p, from);
+	}
+	for (unsigned cycle = 0; cycle < LONG; cycle++)
+		want += runs(0, cycle) + (cycle < STOP && runs(1, cycle)) == 1;
+	stream_free(&s);
+	run_thread(1, LONG, LONG + 10);
+	for (unsigned cycle = LONG; cycle < LONG + 10; cycle++)
+		want += runs(1, cycle);
+	stream_send(&s, 0, s.n, STOP, LONG + 10, true, p);
+	assert_int_equal(nb_count(p, 12), want);
+	spmu_pass(p, UINT64_MAX);	/* beyond any run: ignored */
+	spmu_destroy(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_sampled_counters_add_up_however_many_threads_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_write_of_one_thread_leaves_the_counts_of_others, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(test_a_thread_that_stands_still_holds_up_nobody, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ uint64_t core_clock(const struct core *c) { return c->now; }
 uint64_t core_instructions(const struct core *c) { return c->instructions; }
 void core_hold(struct core *c, uint64_t cycle) { c->now = cycle > c->now ? cycle : c->now; }
 void core_leave(struct core *c) { (void)c; }
+static unsigned flushes;
+void core_flush(struct core *c, bool last) { (void)c, (void)last; flushes++; }
 static unsigned beside[1000], turns;	/* for each turn, the threads that run on the core */
 void core_smt_share(struct core *c, unsigned active) { (void)c; beside[turns++ % 1000] = active; }
 void core_switch_to(struct core *c, void *context, uint64_t cycle)
@@ -332,6 +334,35 @@ static void test_the_same_operations_give_the_same_order(void **state)
 	assert_memory_equal(tags[0], tags[1], sizeof tags[0]);
 }
 
+/* A thread stands still in a system call, if nothing of it is known that comes after the call; while it must wait for
+ * what has not happened; and without a processor.  Its last records are passed on then. */
+static void test_a_thread_stands_still_in_a_system_call(void **state)
+{
+	(void)state;
+	start(2, 0);
+	assert_false(order_waits(&thread[0].pub));	/* its process has no order */
+	process.ordered = true;
+	flushes = 0;
+	assert_false(order_waits(&thread[0].pub));
+	thread[0].in_call = true;
+	assert_true(order_waits(&thread[0].pub));
+	assert_int_equal(flushes, 1);
+	run(0, 10, 1);			/* what follows the call is queued, and will run */
+	assert_false(order_waits(&thread[0].pub));
+	order_settle(o);
+	after(OP_WAIT, 0, 1, 1);
+	assert_true(order_waits(&thread[0].pub));
+	run(1, 10, 2);
+	order_settle(o);
+	thread[0].in_call = false;
+	assert_false(order_waits(&thread[0].pub));
+	thread[0].on = NULL;
+	assert_true(order_waits(&thread[0].pub));
+	assert_int_equal(flushes, 2);
+	thread[0].on = &core[0];
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_a_ready_thread_goes_back_to_its_own_processor),
 		cmocka_unit_test(test_a_blocked_thread_leaves_its_core_to_the_other_hardware_thread),
 		cmocka_unit_test(test_the_same_operations_give_the_same_order),
+		cmocka_unit_test(test_a_thread_stands_still_in_a_system_call),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,9 @@ static int assign(const struct spmu_model *m, struct driver_event *e, size_t n, 
 		if (room && e[i].pmu >= room) {
 			*which = i;
 			rc = err_set(err, ERR_UNSUPPORTED,
-				"no counter is left for this event; measure fewer events at a time");
+				"no counter is left for this event%s; measure fewer events at a time",
+				!e[i].event->extra_msr ? ""
+					: ", or other events need other values in its second register");
 		}
 	}
 	free(item);

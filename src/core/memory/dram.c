@@ -123,3 +123,15 @@ uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle)
 	*written = p.row;
 	return rate_book(&d->channel[p.channel], cycle);
 }
+
+void dram_warm(struct dram *d, uint32_t line, bool write, uint64_t now)
+{
+	const struct place p = place_of(d, line);
+	if (write) {
+		d->written[p.channel][p.bank] = p.row;
+		return;
+	}
+	d->row[p.channel][p.bank] = p.row;
+	if (now > d->used[p.channel][p.bank])
+		d->used[p.channel][p.bank] = now;
+}

@@ -62,6 +62,8 @@ int  dram_init(struct dram *d, const struct core_config *c, double frequency_ghz
 uint64_t dram_read(struct dram *d, uint32_t line, uint64_t cycle);
 /* Writes a line; returns the cycle at which its channel takes it. */
 uint64_t dram_write(struct dram *d, uint32_t line, uint64_t cycle);
+/* Warming: the bank has this row open, or wrote to it last; time stands still at `now`. */
+void dram_warm(struct dram *d, uint32_t line, bool write, uint64_t now);
 static inline uint32_t dram_channel(const struct dram *d, uint32_t line)
 {
 	return line & d->channel_mask;

@@ -124,9 +124,13 @@ enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
 /* bytes: set of the line's bytes that are written past the caches; 0: a write-back. */
 static uint64_t memory_write_bytes(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
 {
-	if (!timed)
-		return cycle;
 	const bool whole = bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2));
+	if (!timed) {
+		if (bytes && !whole && m->shared->dram.ecc)
+			dram_warm(&m->shared->dram, line, false, m->emitter->now);
+		dram_warm(&m->shared->dram, line, true, m->emitter->now);
+		return cycle;
+	}
 	if (m->shared->bus.clock) {
 		unsigned chunks = 0;
 		for (unsigned i = 0; i < 64; i += 8)
@@ -163,8 +167,10 @@ static uint64_t kind_of(enum access_kind kind)
 
 static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed)
 {
-	if (!timed)
+	if (!timed) {
+		dram_warm(&m->shared->dram, line, false, m->emitter->now);
 		return 0;
+	}
 	const uint64_t asked = rate_book(&m->read_rate, cycle);
 	uint64_t there = __builtin_expect(m->shared->bus.clock != 0, 0) ? bus_read(m, line, asked, kind)
 		: dram_read(&m->shared->dram, line, asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * libFuzzer harness of NetBurst's PMU: register writes, reads, batches of two threads, interrupts and saved
+ * libFuzzer harness of NetBurst's PMU: register writes, reads, batches of one to eight threads, interrupts and saved
  * states in any order.
  *
  *   make fuzz; build/fuzz/fuzz_pmu_netburst -timeout=1 -max_total_time=120	(in the source tree, or with TOP set
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A batch costs time for each interrupt taken; an operating system that gets too many of them masks the source. */
 enum { INTERRUPTS = 500 };
-struct input { const uint8_t *at, *end; uint8_t memory[512]; unsigned interrupts; };
+struct input { const uint8_t *at, *end; uint8_t memory[512]; unsigned interrupts, siblings; };
 
 static uint64_t take(struct input *in, unsigned bytes)
 {
@@ -44,6 +44,15 @@ static void write_register(struct spmu *p, uint32_t msr, uint64_t value)
 		MUST(after == value && !(value & ~UINT64_C(0xcffff800)));
 	else if (msr >= MSR_BSU_ESCR0 && msr <= MSR_CRU_ESCR5)
 		MUST(after == value && !(value >> 31));
+	else if (msr - MSR_THREADS_0 < 18)
+		MUST(after == value && !(value >> 44));
+}
+
+/* Registers of a core with more than two threads. */
+static void write_threads(struct spmu *p, struct input *in)
+{
+	unsigned which = (unsigned)take(in, 1);
+	write_register(p, which < 18 ? MSR_THREADS_0 + which : MSR_THREADS_CAPABILITIES + (which & 31), take(in, 6));
 }
 
 static uint32_t some_msr(struct input *in)
@@ -62,6 +71,7 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 	MUST(pmi->cycle >= pmi->overflow_cycle);
 	unsigned op = (unsigned)take(in, 1), n = (unsigned)take(in, 1) % 18;
 	uint64_t cccr = 0;
+	MUST(in->siblings < 2 || pmi->hw_thread < in->siblings);
 	spmu_apic_write(p, SPMU_APIC_LVT_PC, op & 32 || ++in->interrupts > INTERRUPTS ? 0x10400 : 0x400);
 	spmu_rdmsr(p, MSR_BPU_CCCR0 + n, &cccr);
 	if (op & 1)
@@ -72,6 +82,8 @@ static void pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const
 		write_register(p, MSR_BPU_CCCR0 + n, cccr ^ SPMU_CCCR_ENABLE);
 	if (op & 8)
 		write_register(p, some_msr(in), take(in, 4));
+	if (op & 64 && in->siblings > 2)
+		write_threads(p, in);
 	if (op & 16)
 		spmu_consume(p, b);	/* not allowed in a handler: must do nothing */
 }
@@ -126,7 +138,8 @@ static void batch(struct spmu *p, struct input *in)
 	b.base_cycle = wild ? take(in, 8) : take(in, 3);
 	b.watermark = wild ? take(in, 8) : b.base_cycle + take(in, 1);
 	b.is_last = flags & 1;
-	b.hw_threads = flags & 2 ? 3 : 1;
+	const unsigned threads = in->siblings > 2 && flags & 2 ? in->siblings : 2;
+	b.hw_threads = flags & 2 ? (1u << threads) - 1 : 1;
 	uint32_t now = 0;
 	for (b.count = 0; b.count < n && in->at < in->end; b.count++) {
 		struct spmu_record *x = &r[b.count];
@@ -134,6 +147,10 @@ static void batch(struct spmu *p, struct input *in)
 		*x = (struct spmu_record){ .kind = kind & 1, .cpl = kind & 2 ? 0 : 3, .port = (uint8_t)(kind >> 3),
 			.ip = b.count };
 		x->hw_thread = flags & 2 ? kind >> 7 : 0;
+		if (threads > 2)
+			x->hw_thread = (uint8_t)take(in, 1);	/* every other one is none of the core's */
+		if (threads > 2 && !(x->hw_thread & 128))
+			x->hw_thread %= threads;
 		x->did = take(in, kind & 1 ? 1 : 5);
 		if (kind & 1) {
 			x->signal = kind & 4 ? SPMU_SIG_CYCLES : (uint32_t)take(in, 1);
@@ -148,6 +165,8 @@ static void batch(struct spmu *p, struct input *in)
 			*at[k] = wild ? (uint32_t)take(in, 4) : now + k + (uint32_t)(take(in, 1) & 15);
 		now = wild ? 0 : x->fetch;
 	}
+	if (flags & 16 && in->siblings > 1)
+		spmu_pass(p, wild ? take(in, 8) : b.base_cycle + take(in, 2));
 	spmu_consume(p, &b);
 	MUST(spmu_pmi_distance(p));	/* 0: nobody would get any further */
 }
@@ -182,14 +201,22 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 	const uint32_t area[12] = { 0, 0, 0, 0, 64, 64, 64 + 40 * 8 + 1, 64 + 40 * 4, 0xfffffff8, 0xff };
 	memcpy(in.memory, area, sizeof area);
 	struct spmu_host host = { .context = &in, .pmi = pmi, .read_memory = read_memory, .write_memory = write_memory,
-		.pmi_latency = (uint32_t)(take(&in, 1) & 63), .quirks = (uint32_t)(take(&in, 1) & 15) };
+		.pmi_latency = (uint32_t)(take(&in, 1) & 63) };
+	const unsigned more = (unsigned)take(&in, 1);
 	struct spmu *p;
 	uint64_t sum = 0, v;
+	host.quirks = more & 15;
+	host.siblings = (uint8_t)(more >> 4);	/* 0 to 15; spmu_create takes up to 8 */
 	if (spmu_create(&p, m, &host))
 		return 0;
-	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
+	MUST(host.siblings <= 8);
+	in.siblings = host.siblings;
+	for (unsigned thread = host.siblings > 1 ? host.siblings : 1; thread-- > 0;) {
+		spmu_execute_on(p, (uint8_t)thread);
+		spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
+	}
 	while (in.at < in.end)
-		switch (take(&in, 1) % 6) {
+		switch (take(&in, 1) % (in.siblings < 2 ? 6 : in.siblings == 2 ? 7 : 8)) {
 		case 0: {
 			uint32_t msr = some_msr(&in);
 			write_register(p, msr, take(&in, 5));
@@ -198,6 +225,12 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 		case 1: case 2: program(p, m, &in); break;
 		case 3: sum += !spmu_rdpmc(p, (uint32_t)take(&in, 4), (unsigned)take(&in, 1) & 3, &v); break;
 		case 4: save_and_restore(p, &in); break;
+		case 6: {
+			const unsigned thread = (unsigned)take(&in, 1);
+			MUST((spmu_execute_on(p, (uint8_t)thread) == SPMU_OK) == (thread < in.siblings));
+			break;
+		}
+		case 7: write_threads(p, &in); break;
 		default: batch(p, &in); break;
 		}
 	for (uint32_t i = 0; i < 18; i++) {

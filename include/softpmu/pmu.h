@@ -258,7 +258,10 @@ void spmu_set_cr4_pce(struct spmu *p, bool pce);
 /* NetBurst, where hardware threads share a PMU (spmu_host.siblings above 1): the thread that executes the register
  * accesses from now on; at first spmu_host.hw_thread.  Each has its own IA32_DS_AREA, MSR_DEBUGCTLA, branch stack and
  * local APIC, and ENABLE_PEBS_MY_THR of MSR_PEBS_ENABLE means the thread that executes.  The host's PMI handler runs on
- * the interrupted thread.  SPMU_EINPUT: the PMU has no such thread. */
+ * the interrupted thread.  SPMU_EINPUT: the PMU has no such thread.
+ * A thread that writes a register, or is interrupted, may be ahead of the batches' watermark.  A counter that looks at
+ * several threads (several of them in its ESCR, ACTIVE THREAD) is then counted up to the watermark; a value that is
+ * written to it counts from there on.  Other counters are counted up to the write. */
 int  spmu_execute_on(struct spmu *p, uint8_t hw_thread);
 /* The guest enters (true) or leaves IA-32e mode; see spmu_host.mode64. */
 void spmu_set_mode64(struct spmu *p, bool mode64);

@@ -47,21 +47,20 @@ static inline void warm_code(struct core *c, const struct iblock *b, const struc
 	const struct warm_exit *x)
 {
 	struct frontend *fe = &c->fe;
-	const unsigned windows = x->windows;
-	for (unsigned k = 0; k < windows; k++) {
-		const struct warm_window *w = &plan->window[k];
+	const struct warm_window *w = plan->window, *last = w + x->windows - 1;
+	bool quick = !c->warm.decodes && fe->dsb_stamp < DSB_STAMPS;
+	for (; w <= last; w++) {
 		struct dsb_entry *e = &fe->dsb[fe->dsb_hint[w->window & 255]];
-		const uint64_t mask = k + 1 == windows ? x->last_mask : w->mask;
-		if (LIKELY(e->window == w->window && !(mask & ~e->mask) && !e->held && !c->warm.decodes &&
-			    fe->dsb_stamp < DSB_STAMPS)) {
+		const uint64_t mask = w == last ? x->last_mask : w->mask;
+		if (LIKELY(e->window == w->window && !(mask & ~e->mask) && quick && !e->held)) {
 			e->stamp = ++fe->dsb_stamp;
 			c->warm.window = w->window;
 		} else {
 			frontend_warm(c, b, w->first, w->end < x->insns ? w->end : x->insns);
+			quick = !c->warm.decodes;
 		}
 	}
-	const struct insn *last = &b->insn[x->insns - 1];
-	c->warm.next = last->addr + last->len;
+	c->warm.next = x->next;
 }
 
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)

@@ -103,6 +103,7 @@ static struct warm_exit count(const struct iblock *b, const struct warm_plan *p,
 		return e;
 	e.insns = (uint16_t)insns;
 	e.completed = (uint16_t)(insns - repeats);
+	e.next = b->insn[insns - 1].addr + b->insn[insns - 1].len;
 	while (e.ops < ops && p->op[e.ops].insn < insns &&
 		(p->op[e.ops].kind == WARM_FETCH || p->op[e.ops].slot < slots))
 		e.ops++;

@@ -113,10 +113,11 @@ static bool wants_branches(uint64_t is, uint64_t did)
 
 void core_choose_steps(struct core *c)
 {
-	const enum steps_for what = wants_branches(c->e.wanted_is, c->e.wanted_did) ? STEPS_QUIET : STEPS_ALL;
+	const bool branches = wants_branches(c->e.wanted_is, c->e.wanted_did);
+	const enum steps_for what = !branches ? STEPS_ALL : c->config.prf_integer ? STEPS_QUIET_RESULTS : STEPS_QUIET;
 	const bool sse4 = __builtin_cpu_supports("sse4.1");
 	c->steps = c->cl.watching ? core_steps_watched(what) : sse4 ? core_steps_sse4(what) : NULL;
-	const enum steps_for wrong = what == STEPS_QUIET ? STEPS_WRONG_QUIET : STEPS_WRONG;
+	const enum steps_for wrong = branches ? STEPS_WRONG_QUIET : STEPS_WRONG;
 	c->wrong_steps = sse4 ? core_steps_sse4(wrong) : NULL;
 	if (!c->steps)
 		c->steps = core_steps(what);

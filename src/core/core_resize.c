@@ -53,8 +53,10 @@ static int resize_core(struct core *c, const struct core_config *to, struct err 
 	int rc = resize_front(c, to, err);
 	if (c->walker)
 		walker_converge(c->walker, to->wrong_path_converge);
-	if (!SAME(rob_size) || !SAME(load_buffer_size) || !SAME(prf_integer) || !SAME(idq_size))
+	if (!SAME(rob_size) || !SAME(load_buffer_size) || !SAME(prf_integer) || !SAME(idq_size)) {
 		rename_reset(c, now);
+		core_choose_steps(c);
+	}
 	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size) || !SAME(ports_off))
 		scheduler_reset(c, now);
 	if (!SAME(store_buffer_size) || !SAME(disambiguation_limit) || !SAME(forward_renamed) ||

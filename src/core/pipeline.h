@@ -341,7 +341,8 @@ struct elision {
 	uint32_t mask, lines, *line, *used;
 	bool *written;
 };
-enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_WRONG /* a wrong path, from its first word on */, STEPS_WRONG_QUIET };
+/* STEPS_QUIET_RESULTS: as STEPS_QUIET, for prf.integer.  STEPS_WRONG*: a wrong path, from its first word on */
+enum steps_for { STEPS_ALL, STEPS_QUIET, STEPS_QUIET_RESULTS, STEPS_WRONG, STEPS_WRONG_QUIET };
 core_steps_way *core_steps(enum steps_for what);
 core_steps_way *core_steps_sse4(enum steps_for what);	/* NULL: not built for this host */
 core_steps_way *core_steps_watched(enum steps_for what);	/* with loads remembered (clears.h) */

@@ -233,13 +233,13 @@ STAGE void slot_record(struct core *c, const struct way way, uint64_t ip, uint64
 }
 
 /* The slot retires.  Returns the cycle. */
-STAGE uint64_t slot_retire(
-	struct core *c, const struct shape is, uint64_t done, uint64_t *lb, struct store *st, uint32_t results)
+STAGE uint64_t slot_retire(struct core *c, const struct way way, const struct shape is, uint64_t done, uint64_t *lb,
+	struct store *st, uint32_t results)
 {
 	const uint64_t retire = retire_at(c, done);
 	if (is.load)
 		*lb = retire + 1;
-	if (UNLIKELY(c->rn.prf_size))
+	if (way.results && UNLIKELY(c->rn.prf_size))
 		rename_results_done(&c->rn, results, retire);
 	if (is.store)
 		st->retire = retire;
@@ -267,7 +267,7 @@ STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *
 		bits = eliminated ? bits : (bits & ~SPMU_IS(ELIMINATED)) | SPMU_IS(EXEC);
 	}
 	const uint32_t results = c->rn.results;
-	if (!way.wrong && UNLIKELY(c->rn.prf_size) && !eliminated)
+	if (way.results && UNLIKELY(c->rn.prf_size) && !eliminated)
 		slot_results(c, is, s, &x);
 	if (!eliminated && !slot_bind(c, way, l, s, 0, is.load, is.branch && !is.load, &x, &u))
 		return false;
@@ -294,7 +294,7 @@ STAGE bool slot_finish(struct core *c, const struct way way, struct wrong_lead *
 	/* retirement */
 	uint64_t retire = 0;
 	if (!way.wrong)
-		retire = slot_retire(c, is, two ? max64(u.complete, u2.complete) : u.complete, lb, st, results);
+		retire = slot_retire(c, way, is, two ? max64(u.complete, u2.complete) : u.complete, lb, st, results);
 	else if (is.load)
 		*lb = c->wrong.resolve;
 

@@ -27,6 +27,7 @@ struct way {
 	bool late;  /* wrong path, short way: the slot comes too late for any of its uops to be dispatched */
 	bool quiet;		/* consumers want records of branches only */
 	bool watch;		/* loads are remembered until they retire (clears.h) */
+	bool results;		/* right path: the core may have prf.integer */
 };
 
 struct allocated {		/* a slot that has been allocated, as the uop at hand sees it */

@@ -30,9 +30,10 @@ static inline const uint64_t *following(struct core *c, const uint64_t *script)
 	return next + SCRIPT_OP_WORDS;
 }
 
-static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet)
+static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet,
+	const bool results)
 {
-	const struct way way = { .quiet = quiet, .watch = WATCH };
+	const struct way way = { .quiet = quiet, .watch = WATCH, .results = results };
 	const uint64_t *w;
 	uint32_t insns;
 next:
@@ -122,12 +123,17 @@ end:
 
 static __attribute__((noinline)) void all(struct core *c, const uint64_t *w)
 {
-	run(c, w, false);
+	run(c, w, false, true);
 }
 
 static __attribute__((noinline)) void quiet(struct core *c, const uint64_t *w)
 {
-	run(c, w, true);
+	run(c, w, true, false);
+}
+
+static __attribute__((noinline)) void quiet_results(struct core *c, const uint64_t *w)
+{
+	run(c, w, true, true);
 }
 
 /* w: the first word of the wrong path. */
@@ -144,5 +150,5 @@ static __attribute__((noinline)) void wrong_quiet(struct core *c, const uint64_t
 core_steps_way *STEPS(enum steps_for what)
 {
 	return what == STEPS_WRONG ? wrong : what == STEPS_WRONG_QUIET ? wrong_quiet :
-		what == STEPS_QUIET ? quiet : all;
+		what == STEPS_QUIET ? quiet : what == STEPS_QUIET_RESULTS ? quiet_results : all;
 }

@@ -454,6 +454,7 @@ uint32_t *pmu_lvt(struct spmu *p, unsigned thread);
  * pmu_threads_restored does for every thread what pmu_ds_restored does. */
 size_t pmu_threads_bytes(const struct spmu *p);
 void pmu_threads_save(const struct spmu *p, void *out);
+bool pmu_threads_fit(const struct spmu *p, const void *in);	/* their branch stacks are of this PMU's kind */
 void pmu_threads_put(struct spmu *p, const void *in);
 int  pmu_threads_restored(struct spmu *p);
 /* Drops pending PMIs to threads whose local APIC masks them. */

@@ -150,7 +150,7 @@ static bool fits(const struct spmu *p, const struct saved *s)
 		s->model == p->model->identity && s->family == p->model->family->public &&
 		s->counters == p->model->counters && s->siblings == p->host.siblings &&
 		s->ds.lbr.style == p->ds.lbr.style && !memcmp(s->cpuid, p->model->cpuid, sizeof s->cpuid) &&
-		pmu_pushout_valid(p, &s->pushout);
+		pmu_pushout_valid(p, &s->pushout) && pmu_threads_fit(p, s + 1);
 }
 
 /* Puts the registers of `s` into the PMU. */

@@ -78,6 +78,18 @@ void pmu_threads_save(const struct spmu *p, void *out)
 		memcpy(out, p->logical + 1, pmu_threads_bytes(p));
 }
 
+bool pmu_threads_fit(const struct spmu *p, const void *in)
+{
+	const struct pmu_logical *saved = in;
+	for (unsigned i = 1; i < p->threads; i++) {
+		struct pmu_logical one;
+		memcpy(&one, saved + i - 1, sizeof one);
+		if (one.ds.lbr.style != p->ds.lbr.style)
+			return false;
+	}
+	return true;
+}
+
 void pmu_threads_put(struct spmu *p, const void *in)
 {
 	if (p->threads > 1)

@@ -121,14 +121,20 @@ enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
 	return slot < 0 ? SPMU_FOUND_NOTHING : c->state[slot] & LINE_DIRTY ? SPMU_FOUND_MODIFIED : SPMU_FOUND_CLEAN;
 }
 
+static void warm_row(struct memsys *m, uint32_t line, bool write)
+{
+	if (!m->clears)
+		dram_warm(&m->shared->dram, line, write, m->emitter->now);
+}
+
 /* bytes: set of the line's bytes that are written past the caches; 0: a write-back. */
 static uint64_t memory_write_bytes(struct memsys *m, uint32_t line, uint64_t bytes, uint64_t cycle, bool timed)
 {
 	const bool whole = bytes == ~UINT64_C(0) >> (64 - (1u << m->line_log2));
 	if (!timed) {
 		if (bytes && !whole && m->shared->dram.ecc)
-			dram_warm(&m->shared->dram, line, false, m->emitter->now);
-		dram_warm(&m->shared->dram, line, true, m->emitter->now);
+			warm_row(m, line, false);
+		warm_row(m, line, true);
 		return cycle;
 	}
 	if (m->shared->bus.clock) {
@@ -168,7 +174,7 @@ static uint64_t kind_of(enum access_kind kind)
 static uint64_t memory_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed)
 {
 	if (!timed) {
-		dram_warm(&m->shared->dram, line, false, m->emitter->now);
+		warm_row(m, line, false);
 		return 0;
 	}
 	const uint64_t asked = rate_book(&m->read_rate, cycle);

@@ -88,6 +88,7 @@ struct memsys {
 	bool stlb_huge;			/* the second-level TLB holds them, too */
 	bool has_dtlb_store;
 	bool zeroed;			/* memory.zeroed */
+	bool clears;			/* the kernel clears a page, which leaves memory's rows as they are */
 	/* Set of the bits of line numbers by which L1D tells lines apart at first (l1d.alias_bits); 0: by all. */
 	uint64_t l1d_alias;
 	uint32_t stlb_latency;

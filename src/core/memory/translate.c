@@ -68,9 +68,11 @@ static uint32_t entry_line(struct memsys *m, unsigned level, uint64_t addr)
 static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t addr, uint32_t frame)
 {
 	const uint64_t found = m->found;
+	m->clears = true;
 	for (uint32_t i = 0; i < 4096u >> m->line_log2; i++)
 		l2_store(m, frame << (12 - m->line_log2) | i, 0, false);
 	l2_store(m, entry_line(m, 1, addr), 0, false);
+	m->clears = false;
 	m->found = found;
 }
 

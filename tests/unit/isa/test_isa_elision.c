@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What instructions do to the elision of locks (enum insn_elision): hints count where the manual allows them (SDM vol. 2,
- * XACQUIRE/XRELEASE), and what aborts a region is known by itself.
+ * What instructions do to the elision of locks (enum insn_elision): hints count where the manual allows them
+ * (SDM vol. 2, XACQUIRE/XRELEASE), and what aborts a region is known by itself.
  */
 #include "isa_fixture.h"
 

@@ -83,6 +83,17 @@ const uint64_t *core_run_scripts(struct core *c, const uint64_t *op, const uint6
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip);
 /* The memory's half of core_warm_block. */
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots);
+/* Sampled runs keep a machine that only warms, the leader, and another one of the same description that is timed in
+ * windows.  machine_leads comes before the leader's first core.  machine_copy and core_copy take over the leader's
+ * caches, TLBs, prefetchers and predictors, while no script of these cores is left to be run; machine_pass tells the
+ * leader, whose time stands still, that it is `cycle` now.  ERR_NOMEM. */
+void machine_leads(struct machine *leader);
+int  machine_copy(struct machine *to, const struct machine *leader, struct err *err);
+void machine_pass(struct machine *leader, uint64_t cycle);
+void core_copy(struct core *to, const struct core *leader);
+/* What the leader's core missed since it was made, as warming sees it: estimates of sampled runs use it. */
+struct core_misses { uint64_t branches, l1, l2, l3, walks; };
+struct core_misses core_warm_misses(const struct core *leader);
 /* As core_run_block, but functionally only: warms caches, TLBs and predictors; no time passes and no records
  * are made. */
 void core_warm_block(

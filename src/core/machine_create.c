@@ -35,6 +35,21 @@ void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge)
 	memsys_shared_map(m->shared, addr, bytes, huge);
 }
 
+void machine_leads(struct machine *leader)
+{
+	memsys_shared_leads(leader->shared);
+}
+
+int machine_copy(struct machine *to, const struct machine *leader, struct err *err)
+{
+	return memsys_shared_copy(to->shared, leader->shared, err);
+}
+
+void machine_pass(struct machine *leader, uint64_t cycle)
+{
+	memsys_shared_pass(leader->shared, cycle);
+}
+
 void core_isa_options(const struct core_config *config, struct isa_options *out)
 {
 	enum { MOVES_NONE, MOVES_VECTOR, MOVES_ALL };

@@ -420,6 +420,7 @@ struct core {
 	_Alignas(CORE_APART) struct bpred *bp;
 	struct walker *walker;	/* NULL: no wrong path */
 	uint64_t predicted;	/* where the last mispredicted branch was predicted to go */
+	uint64_t warm_mispredicts;	/* of branches that only warmed */
 	_Alignas(CORE_APART) struct wrong wrong;
 };
 _Static_assert((offsetof(struct core, sc) & 4095) - (offsetof(struct core, rn) & 4095) < 256 &&

@@ -21,6 +21,7 @@ static inline void warm_branch(struct core *c, const struct iblock *b, unsigned 
 	if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
 		flags |= script_hint(b, i);
 	bpred_branch(c->bp, in->addr, flags, in->addr + in->len, script_taken(in, next), script_target(in, next), &o);
+	c->warm_mispredicts += o.mispredicted;
 }
 
 static inline void warm_branches(struct core *c, const struct iblock *b, const struct warm_plan *plan,

@@ -110,6 +110,16 @@ void frontend_reset(struct core *c, uint64_t cycle)
 	memset(fe->dsb_hint, 0, sizeof fe->dsb_hint);
 }
 
+void frontend_copy(struct core *to, const struct core *from)
+{
+	const struct frontend *f = &from->fe;
+	memcpy(to->fe.dsb, f->dsb, (size_t)from->config.dsb_sets * from->config.dsb_ways * sizeof *f->dsb);
+	memcpy(to->fe.dsb_hint, f->dsb_hint, sizeof f->dsb_hint);
+	to->fe.dsb_stamp = f->dsb_stamp;
+	to->fe.entry = NULL;
+	frontend_elsewhere(to);
+}
+
 /* --- uop cache --- */
 static struct dsb_entry *dsb_set(struct core *c, uint64_t window)
 {

@@ -40,6 +40,8 @@ void frontend_loop(struct core *c, uint64_t ip, uint64_t target);
 /* Warming: the uop cache, and if that does not hold them L1I, see the instructions [first, end) of a block, which lie
  * in one window. */
 void frontend_warm(struct core *c, const struct iblock *b, unsigned first, unsigned end);
+/* Takes over the uop cache of another core of the same description. */
+void frontend_copy(struct core *to, const struct core *from);
 
 /* Before the first slot of an instruction.  addr: its address; wide: INSN_WIDE of its flags.  These are passed
  * so that the usual way need not read *in. */

@@ -204,6 +204,13 @@ static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint8_t
 			: SPMU_ATTR(EXCLUSIVE)) | (kind == ACCESS_PREFETCH ? m->asker & SPMU_ATTR(SOFTWARE) : 0));
 }
 
+/* What sampled runs compare windows with (core.h, struct core_misses). */
+static inline void count_warmed(struct memsys *m, enum access_kind kind, int32_t slot, bool timed)
+{
+	m->warmed.l1 += !timed && kind != ACCESS_PREFETCH;
+	m->warmed.l2 += !timed && kind != ACCESS_PREFETCH && slot < 0;
+}
+
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
                    enum inflight_source *source, uint8_t *state)
 {
@@ -212,6 +219,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	int32_t slot = cache_find(&m->l2, line);
 	*source = FROM_L2;
 	m->found = 0;
+	count_warmed(m, kind, slot, timed);
 	if (slot >= 0) {
 		uint8_t *s = &m->l2.state[slot];
 		bool hit = true;

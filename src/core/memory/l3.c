@@ -460,6 +460,7 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 		}
 	} else {
 		*source = FROM_MEMORY;
+		m->warmed.l3 += !timed && kind != ACCESS_PREFETCH;
 		SIGNAL_AT(m, L3_MISS_ANY, known, known, 1);
 		if (!s->victim)
 			l3_insert(m, line, 0, known, timed);

@@ -22,6 +22,17 @@ int  memsys_create(struct memsys **out, struct memsys_shared *s, const struct co
 void memsys_destroy(struct memsys *m);
 /* The program's mapping of these addresses has changed: it is new (huge: with huge pages), or gone. */
 void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge);
+/* Sampled runs (core.h, core_copy): these take over the state of another machine of the same description, as far as
+ * it outlives what is in flight.  The other one only warms, and memsys_shared_leads was called for it before its first
+ * access. */
+void memsys_shared_leads(struct memsys_shared *s);
+void memsys_copy(struct memsys *to, const struct memsys *from);
+int  memsys_shared_copy(struct memsys_shared *to, const struct memsys_shared *from, struct err *err);
+/* What only warmed: demand misses of L1, L2 and L3, and page walks; `branches` stays. */
+struct core_misses;
+void memsys_warm_misses(const struct memsys *m, struct core_misses *out);
+/* The machine that warms: modelled time goes on to `cycle`. */
+void memsys_shared_pass(struct memsys_shared *s, uint64_t cycle);
 /* Empties everything, as after power-up. */
 void memsys_reset(struct memsys *m);
 /* Sends signals, and what other cores do to this core's lines (emit.h), to `e` from now on. */

@@ -105,6 +105,8 @@ void frames_release(struct frames *f)
 	free(f->key);
 	free(f->frame);
 	free(f->huge);
+	free(f->note);
+	f->note = NULL;
 	f->key = NULL;
 	f->frame = NULL;
 	f->huge = NULL;
@@ -113,7 +115,7 @@ void frames_release(struct frames *f)
 
 void frames_clear(struct frames *f)
 {
-	f->huges = 0;
+	f->huges = f->notes = f->followed = 0;
 	memset(f->key, 0xff, (f->mask + 1) * sizeof(*f->key));
 	f->used = 0;
 	f->next_scattered = 0;
@@ -150,6 +152,23 @@ static bool frames_grow(struct frames *f)
 	return true;
 }
 
+/* An entry was made or changed.  Without memory the next frames_follow copies the whole map. */
+static void note(struct frames *f, uint64_t key, uint32_t frame)
+{
+	if (__builtin_expect(!f->note, 1))
+		return;
+	if (f->notes == f->note_room) {
+		struct frame_note *bigger = realloc(f->note, 2 * f->note_room * sizeof *bigger);
+		if (!bigger) {
+			f->notes_lost = true;
+			return;
+		}
+		f->note = bigger;
+		f->note_room *= 2;
+	}
+	f->note[f->notes++] = (struct frame_note){ key, frame };
+}
+
 static uint64_t key_of(unsigned level, uint64_t page)
 {
 	return (uint64_t)level << 58 | (page & ((UINT64_C(1) << 58) - 1));
@@ -183,6 +202,7 @@ uint32_t frames_get(struct frames *f, unsigned level, uint64_t page)
 	f->frame[at] = all_over ? scattered(*next, end) : *next;
 	++*next;
 	f->used++;
+	note(f, key, f->frame[at]);
 	return f->frame[at];
 }
 
@@ -244,8 +264,10 @@ uint32_t frames_huge(struct frames *f, uint64_t addr)
 		known = &f->frame[at];
 		*known = PIECE_OPEN;
 	}
-	if (*known == PIECE_OPEN)
+	if (*known == PIECE_OPEN) {
 		*known = piece_decide(f, piece);
+		note(f, key, *known);
+	}
 	return *known == PIECE_SMALL ? NO_FRAME : *known;
 }
 
@@ -304,9 +326,96 @@ bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge)
 		return false;	/* pages touched before stay small */
 	for (size_t i = 0; i <= f->mask; i++)
 		if (f->key[i] != UINT64_MAX && f->key[i] >> 58 == LEVEL_HUGE &&
-			f->key[i] - key_of(LEVEL_HUGE, first) < end - first)
+			f->key[i] - key_of(LEVEL_HUGE, first) < end - first) {
 			f->frame[i] = PIECE_OPEN;
+			note(f, f->key[i], PIECE_OPEN);
+		}
 	return true;
+}
+
+/* --- one map that follows another --- */
+
+void frames_keep_notes(struct frames *f)
+{
+	f->note_room = FRAMES_FIRST;
+	f->note = malloc(f->note_room * sizeof *f->note);
+	f->notes_lost = !f->note;
+}
+
+/* Takes an entry out, and moves those behind it that were pushed on by it. */
+static void take_out(struct frames *f, uint64_t key)
+{
+	size_t at = mix(key) & f->mask;
+	while (f->key[at] != key) {
+		if (f->key[at] == UINT64_MAX)
+			return;
+		at = (at + 1) & f->mask;
+	}
+	f->used--;
+	for (size_t next = (at + 1) & f->mask; f->key[next] != UINT64_MAX; next = (next + 1) & f->mask) {
+		const size_t home = mix(f->key[next]) & f->mask;
+		if (((next - home) & f->mask) < ((next - at) & f->mask))
+			continue;
+		f->key[at] = f->key[next];
+		f->frame[at] = f->frame[next];
+		at = next;
+	}
+	f->key[at] = UINT64_MAX;
+}
+
+static bool put_in(struct frames *f, uint64_t key, uint32_t frame)
+{
+	if (f->used * 3 > f->mask * 2 && !frames_grow(f))
+		return false;
+	size_t at = mix(key) & f->mask;
+	while (f->key[at] != UINT64_MAX && f->key[at] != key)
+		at = (at + 1) & f->mask;
+	f->used += f->key[at] != key;
+	f->key[at] = key;
+	f->frame[at] = frame;
+	return true;
+}
+
+/* Both as they are without notes. */
+static bool copy_all(struct frames *to, const struct frames *from)
+{
+	bool all = true;
+	memset(to->key, 0xff, (to->mask + 1) * sizeof *to->key);
+	to->used = 0;
+	for (size_t i = 0; i <= from->mask; i++)
+		if (from->key[i] != UINT64_MAX)
+			all &= put_in(to, from->key[i], from->frame[i]);
+	return all;
+}
+
+int frames_follow(struct frames *to, const struct frames *from, struct err *err)
+{
+	bool all = true;
+	if (to->notes_lost || from->notes_lost) {
+		all = copy_all(to, from);
+	} else {
+		for (size_t i = 0; i < to->notes; i++)
+			take_out(to, to->note[i].key);
+		/* what `to` had changed of older entries is put back, too */
+		for (size_t i = 0; i < to->notes; i++) {
+			const uint32_t *known = piece_of(from, to->note[i].key);
+			all &= !known || put_in(to, to->note[i].key, *known);
+		}
+		for (size_t i = to->followed; i < from->notes; i++)
+			all &= put_in(to, from->note[i].key, from->note[i].frame);
+	}
+	to->notes = 0;
+	to->followed = from->notes;
+	to->huges = 0;
+	all &= ranges_room(to, from->huges);
+	if (all && from->huges)
+		memcpy(to->huge, from->huge, from->huges * sizeof *to->huge);
+	to->huges = all ? from->huges : 0;
+	to->next_data = from->next_data;
+	to->next_scattered = from->next_scattered;
+	to->next_table = from->next_table;
+	to->next_huge = from->next_huge;
+	return all ? 0 : err_set(err, ERR_NOMEM, "out of memory for the page map");
 }
 
 void walk_cache_init(struct walk_cache *w, uint32_t count)

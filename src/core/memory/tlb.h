@@ -84,6 +84,11 @@ struct frames {
 	uint32_t scattered;
 	uint32_t next_huge;
 	bool small_only;	/* memory.huge = 0: frames_mark marks nothing */
+	/* For frames_follow: every entry that was made or changed, in order; NULL: nobody keeps that. */
+	struct frame_note { uint64_t key; uint32_t frame; } *note;
+	size_t notes, note_room;
+	size_t followed;	/* notes of the other one that this one has taken over */
+	bool notes_lost;	/* there was no memory for some */
 };
 enum { HUGE_SHIFT = 21, HUGE_PAGES = 512, GIANT_SHIFT = 30 };
 enum { PAGES_4K, PAGES_2M, PAGES_1G };	/* memory.page */
@@ -99,6 +104,11 @@ void frames_clear(struct frames *f);
 /* Returns the frame of a page (level 0) or of page table number `page` of level 1 to 4; gives it one at the first
  * call. */
 uint32_t frames_get(struct frames *f, unsigned level, uint64_t page);
+/* From now on the map keeps notes of what it makes, so that another one can follow it. */
+void frames_keep_notes(struct frames *f);
+/* Makes `to` equal to `from`, at a cost by what either has made since the last time.  Both keep notes; nothing else
+ * has ever been put into `to`.  ERR_NOMEM: `to` lacks frames, and would give its own. */
+int  frames_follow(struct frames *to, const struct frames *from, struct err *err);
 /* Does the page have a frame already? */
 bool frames_has(const struct frames *f, uint64_t page);
 /* The program asks for huge pages in [addr, addr + bytes), or no longer does (the mapping is gone or was replaced).

@@ -96,6 +96,7 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 	uint64_t *cycle, bool timed)
 {
 	if (!timed) {
+		m->warmed.walks++;
 		walk_tables(m, addr, leaf, 0, false);
 		return;
 	}

@@ -152,6 +152,18 @@ void bpred_reset(struct bpred *p)
 	memset(p->ras.address, 0, sizeof(p->ras.address));
 }
 
+void bpred_copy(struct bpred *to, const struct bpred *from)
+{
+	if (from->class == CLASS_TAGE)
+		tage_copy(&to->tage, &from->tage);
+	else if (from->class == CLASS_HYBRID)
+		hybrid_copy(&to->hybrid, &from->hybrid);
+	else
+		twolevel_copy(&to->two, &from->two);
+	btb_copy(&to->btb, &from->btb);
+	indirect_copy(&to->indirect, &from->indirect);
+	to->ras = from->ras;
+}
 /* The two bits that an indirect branch's target adds to the history of directions. */
 static unsigned target_bits(uint64_t target)
 {

@@ -31,6 +31,8 @@ enum bpred_flags {		/* with enum insn_flags: hint prefixes (3EH, 2EH), for the c
 int  bpred_create(struct bpred **out, const struct core_config *c, struct err *err);
 void bpred_destroy(struct bpred *p);
 void bpred_reset(struct bpred *p);
+/* Takes over what another predictor of the same description has learned. */
+void bpred_copy(struct bpred *to, const struct bpred *from);
 /* Changes the machine's features (features.h).  Tables whose size changes start empty; the others keep their contents.
  * Nothing changes on an error. */
 int  bpred_resize(struct bpred *p, const struct core_config *was, const struct core_config *c, struct err *err);

@@ -234,3 +234,29 @@ uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint6
 	}
 	return says;
 }
+
+void btb_level_copy(struct btb_level *to, const struct btb_level *from)
+{
+	const size_t entries = (size_t)from->sets * from->stride;
+	if (!from->sets)
+		return;
+	memcpy(to->tag, from->tag, entries * sizeof *to->tag);
+	memcpy(to->target, from->target, entries * sizeof *to->target);
+	memcpy(to->word, from->word, from->sets * sizeof *to->word);
+	to->repl = from->repl;
+}
+
+void btb_copy(struct btb *to, const struct btb *from)
+{
+	for (unsigned i = 0; i < BTB_LEVELS; i++)
+		btb_level_copy(&to->level[i], &from->level[i]);
+}
+
+void indirect_copy(struct indirect *to, const struct indirect *from)
+{
+	struct indirect_entry *const entry = to->entry;
+	if (entry)
+		memcpy(entry, from->entry, ((size_t)from->tables << from->entries_log2) * sizeof *entry);
+	*to = *from;
+	to->entry = entry;
+}

@@ -60,6 +60,11 @@ uint32_t btb_level_room(struct btb_level *l, uint32_t set);
 int  btb_init(struct btb *b, const struct core_config *c, struct err *err);
 void btb_release(struct btb *b);
 void btb_clear(struct btb *b);
+/* These take over the state of another one of the same description. */
+void btb_level_copy(struct btb_level *to, const struct btb_level *from);
+void btb_copy(struct btb *to, const struct btb *from);
+struct indirect;
+void indirect_copy(struct indirect *to, const struct indirect *from);
 struct btb_place { int level; uint32_t at; };	/* level that holds the branch (0 or 1), or -1; its entry there */
 /* A taken direct branch, whose target decode knows: touches its entry in the first level; returns false if there is
  * none. */

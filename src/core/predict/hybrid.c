@@ -174,3 +174,16 @@ bool hybrid_branch(struct hybrid *h, uint64_t ip, bool taken)
 		h->path = hybrid_path_push(h->path, ip, 0);
 	return predicted;
 }
+
+void hybrid_copy(struct hybrid *to, const struct hybrid *from)
+{
+	const struct hybrid own = *to;
+	memcpy(own.base, from->base, (size_t)from->base_mask + 1);
+	memcpy(own.global, from->global, ((size_t)from->global_mask + 1) * sizeof *own.global);
+	if (own.loop)
+		memcpy(own.loop, from->loop, ((size_t)from->loop_mask + 1) * sizeof *own.loop);
+	*to = *from;
+	to->base = own.base;
+	to->global = own.global;
+	to->loop = own.loop;
+}

@@ -39,6 +39,8 @@ struct hybrid {
 int  hybrid_init(struct hybrid *h, const struct core_config *c, struct err *err);
 void hybrid_release(struct hybrid *h);
 void hybrid_clear(struct hybrid *h);
+/* Takes over the state of another one of the same description. */
+void hybrid_copy(struct hybrid *to, const struct hybrid *from);
 /* Predicts a conditional branch, then learns its outcome and adds it to the path. */
 bool hybrid_branch(struct hybrid *h, uint64_t ip, bool taken);
 /* Predicts with another path, and learns nothing. */

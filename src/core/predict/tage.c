@@ -421,3 +421,20 @@ bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 	tage_push(t, taken);
 	return predicted;
 }
+
+void tage_copy(struct tage *to, const struct tage *from)
+{
+	uint16_t *const entry = to->entry, *table[TAGE_TABLES];
+	uint8_t *const base = to->base;
+	struct loop_entry *const loop = to->loop;
+	memcpy(table, to->table, sizeof table);
+	memcpy(entry, from->entry, ((size_t)(from->tables ? from->tables : 1) << from->entries_log2) * sizeof *entry);
+	memcpy(base, from->base, (size_t)from->base_mask + 1);
+	if (loop)
+		memcpy(loop, from->loop, ((size_t)from->loop_mask + 1) * sizeof *loop);
+	*to = *from;
+	to->entry = entry;
+	to->base = base;
+	to->loop = loop;
+	memcpy(to->table, table, sizeof table);
+}

@@ -65,6 +65,8 @@ struct tage_path {
 int  tage_init(struct tage *t, const struct core_config *c, struct err *err);
 void tage_release(struct tage *t);
 void tage_clear(struct tage *t);
+/* Takes over the state of another one of the same description. */
+void tage_copy(struct tage *to, const struct tage *from);
 /* Predicts the branch at `ip`, then learns that it was `taken`.  Returns the prediction. */
 bool tage_branch(struct tage *t, uint64_t ip, bool taken);
 /* Adds one bit that is not the outcome of a conditional branch to the history. */

@@ -161,3 +161,17 @@ void twolevel_learn(struct twolevel *t, const struct twolevel_look *l, uint64_t 
 	if (conditional)
 		t->history = t->history << 1 | taken;
 }
+
+void twolevel_copy(struct twolevel *to, const struct twolevel *from)
+{
+	const size_t entries = (size_t)from->main.sets * from->main.stride;
+	btb_level_copy(&to->main, &from->main);
+	btb_level_copy(&to->trace, &from->trace);
+	memcpy(to->local, from->local, entries * sizeof *to->local);
+	memcpy(to->counters, from->counters, entries * sizeof *to->counters);
+	if (to->global)
+		memcpy(to->global, from->global, from->global_entries);
+	if (to->bias)
+		memcpy(to->bias, from->bias, (size_t)from->trace.sets * from->trace.stride);
+	to->history = from->history;
+}

@@ -46,6 +46,8 @@ struct twolevel_look {
 int  twolevel_init(struct twolevel *t, const struct core_config *c, struct err *err);
 void twolevel_release(struct twolevel *t);
 void twolevel_clear(struct twolevel *t);
+/* Takes over the state of another one of the same description. */
+void twolevel_copy(struct twolevel *to, const struct twolevel *from);
 /* Looks a branch up and predicts its direction.  history: outcomes of all branches; local: outcomes of this branch,
  * or -1 for those of its entry. */
 void twolevel_look(const struct twolevel *t, uint64_t history, int local, uint64_t ip, uint32_t flags, uint64_t target,

@@ -11,7 +11,7 @@
 /* length of the fixed part */
 enum {
 	RUN_WORDS = SCRIPT_OP_WORDS, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4,
-	SETTLE_WORDS = 3
+	SETTLE_WORDS = 3, WINDOW_WORDS = 2 + sizeof(struct run_window) / 8
 };
 
 /* ---- the thread ---- */
@@ -48,6 +48,22 @@ __attribute__((noinline)) void engine_interrupt(struct rthread *t)
 		t->queue.ready_at += cycles;	/* it has left its processor: time passes, but no line is touched */
 }
 
+static void window(struct engine *e, struct rthread *t, const struct run_window *w)
+{
+	struct sample_place *s = &t->sample;
+	core_flush(t->on, false);
+	if (w->begins) {
+		s->begin_cycle = rthread_now(t);
+		s->begin_done = w->instructions;
+	} else {
+		s->cycles = rthread_now(t) - s->begin_cycle;
+		s->instructions = w->instructions - s->begin_done;
+	}
+	const uint64_t interval = e->sink->window ? e->sink->window(e->sink->context, &t->pub, w) : 0;
+	if (interval)
+		s->next_interval = interval;
+}
+
 static void operation(void *context, const uint64_t *w)
 {
 	struct engine *e = context;
@@ -80,6 +96,9 @@ static void operation(void *context, const uint64_t *w)
 		side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
 		break;
 	case OP_SETTLE:
+		break;
+	case OP_WINDOW:
+		window(e, t, (const struct run_window *)(w + 2));
 		break;
 	}
 }
@@ -321,6 +340,17 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 	e->fill += words;
 	if (t->walker)
 		walker_made(t->walker, words);
+}
+
+void engine_window(struct engine *e, struct rthread *t, bool begins, uint64_t represents)
+{
+	const struct run_window window = { .begins = begins, .instructions = t->sample.done, .represents = represents,
+		.misses = core_warm_misses(t->leader) };
+	uint64_t *w = reserve(e, WINDOW_WORDS);
+	w[0] = (uint64_t)OP_WINDOW << 56 | WINDOW_WORDS;
+	w[1] = (uint64_t)t;
+	memcpy(w + 2, &window, sizeof window);
+	e->fill += WINDOW_WORDS;
 }
 
 void engine_follow(struct rthread *t)

@@ -23,12 +23,15 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	if (!is_plain(r, t))
 		return 0;
 	runner_run_ahead(r, t);
-	if (r->window.open || r->stopped)
+	if (!gap_here(r, p) || r->stopped)
 		return 0;
-	engine_settle(&r->engine, p);
-	if (t->on)
-		core_passes(t->on);
-	const uint64_t most = window_gap(&r->window);
+	if (!t->leader) {
+		engine_settle(&r->engine, p);
+		if (t->on)
+			core_passes(t->on);
+	}
+	struct core *core = t->leader ? t->leader : t->on;
+	const uint64_t most = t->leader ? t->sample.until - t->sample.done : window_gap(&r->window);
 	uint64_t done = 0;
 	struct pending *now = &t->pending;
 	if (now->insns != now->block->exit[now->exit].insns)
@@ -47,7 +50,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 			break;
 		if (t->walker)
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
-		done += core_warm_whole(t->on, block, exit, slots, next->addr);
+		done += core_warm_whole(core, block, exit, slots, next->addr);
 		block = next;
 		exit = next_exit;
 		slots = w + at + 1;
@@ -55,7 +58,10 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	}
 	*now = (struct pending){ .block = block, .exit = (uint16_t)exit, .insns = block->exit[exit].insns,
 		.slot_count = block->exit[exit].slots, .slots = slots };
-	r->window.warmed += done;
+	if (t->leader)
+		t->sample.done += done;
+	else
+		r->window.warmed += done;
 	r->result->warmed += done;
 	return at;
 }

@@ -4,7 +4,13 @@
  */
 #ifndef RUN_GAP_H
 #define RUN_GAP_H
-#include "run/runner.h"
+#include "run/sample.h"
+
+/* Does the process' current thread only warm? */
+static inline bool gap_here(const struct runner *r, const struct process *p)
+{
+	return p->current && p->current->leader ? sample_only_warms(p->current) : r->window.active && !r->window.open;
+}
 
 /* Takes blocks from the stream for as long as nothing but warming is to be done, as run.c would do one by one, and
  * leaves the last of them pending.  Returns the number of words taken; 0: run.c must handle the first record. */

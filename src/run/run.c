@@ -14,6 +14,7 @@
 #include "run/ahead.h"
 #include "run/engine.h"
 #include "run/gap.h"
+#include "run/sample.h"
 #include "run/watch/malloc_calls.h"
 #include "run/threads/process.h"
 #include "run/watch/switches.h"
@@ -115,7 +116,9 @@ static inline void run_block(struct runner *r, struct rthread *t, struct pending
 		return;
 	if (__builtin_expect(p->block_flags & (BLOCK_ODD | BLOCK_WRITE), 0))
 		odd_block(r, t, p);
-	if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
+	if (__builtin_expect(t->leader != NULL, 0))
+		sample_block(r, t, p);
+	else if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
 		engine_run(&r->engine, t, p);
 	if (__builtin_expect(t->heap != NULL, 0))
 		watch_heap(r, t, p);
@@ -198,7 +201,7 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 	while (at < count && !r->stopped) {
 		uint64_t header = w[at];
 		unsigned kind = ST_HEADER_KIND(header);
-		if (__builtin_expect(r->window.active && !r->window.open, 0) && kind == ST_BLOCK) {
+		if (__builtin_expect(r->warms, 0) && kind == ST_BLOCK && gap_here(r, p)) {
 			const size_t taken = gap_take(r, p, w + at, count - at);
 			at += taken;
 			if (taken)
@@ -457,6 +460,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 
 	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);
 	int rc = window_init(&r.window, o->start, o->stop, err);
+	r.warms = r.window.active || o->sample.measured;
 	if (rc == 0)
 		rc = switches_init(&r.switches, o, err);
 	if (rc == 0)

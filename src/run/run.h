@@ -53,6 +53,7 @@ struct run_heap {
 };
 const char *run_heap_function(uint32_t number);	/* "malloc", "new" */
 
+struct run_window;
 struct run_sink {
 	void *context;
 	/* Any of these may be NULL; a negative return of one that returns int ends the run with that error. */
@@ -65,12 +66,30 @@ struct run_sink {
 	/* Called about ten times a second of wall time; returns nonzero to stop the run early (Ctrl-C handling,
 	 * progress). */
 	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);
+	/* run_options.sample.  At the end of a window, returns the interval to use from the window after the next one
+	 * on; 0: as before. */
+	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);
 	/* The program asks something (softpmu/client.h); all that it did before, up to `request`, has been passed
 	 * on.  name: of a region, else "".  Fills in the answer except its number.  True: from now on the sink
 	 * needs this thread's records in full.  NULL: there is no answer. */
 	bool (*client)(void *context, struct run_thread *t, const struct st_client *request, const char *name,
 		struct st_answer *answer);
 };
+
+/* A place of a sampled run (run_options.sample): a window begins or ends.  All that the thread did before has been
+ * passed on. */
+struct run_window {
+	bool begins;
+	uint64_t instructions;		/* that the thread has executed before this place, timed or not */
+	uint64_t represents;		/* instructions of the stretch that the window stands for */
+	struct core_misses misses;	/* of all instructions before this place, as warming sees them */
+};
+
+/* What of a sampled run is timed: in each stretch of `interval` instructions of a thread a window of `measured`
+ * instructions, behind `lead` more that bring the pipeline up to speed.  Everything else only warms caches, TLBs,
+ * prefetchers and predictors.  Windows do not change what the rest finds.  measured 0: everything is timed. */
+struct run_sample { uint64_t interval, lead, measured; };
+enum { RUN_SAMPLE_LEAST = 4 };	/* an interval is at least so many times lead + measured */
 
 /* A write of a feature register (core/machine/features.h) whenever a thread reaches a place: after all that the
  * thread did before, and ahead of the block that contains the instruction. */
@@ -112,6 +131,8 @@ struct run_options {
 	bool smt;
 	const struct run_write *write;	/* writes during the run; those at the same place happen in this order */
 	size_t writes;
+	/* Not with start and stop, writes, cpus, smt.  Threads of a process do not wait for each other. */
+	struct run_sample sample;
 	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 	const char *start, *stop;
 };
@@ -119,7 +140,9 @@ struct run_options {
 struct run_result {
 	int wait_status;	/* of the program */
 	uint64_t instructions;	/* timed */
-	uint64_t warmed;	/* functionally warmed, outside of start..stop */
+	uint64_t warmed;	/* functionally warmed: outside of start..stop, or of a sampled run's windows */
+	bool threads_at_once;	/* of a sampled run: some process had several threads at a time */
+	struct core_misses misses;	/* of a sampled run: of all instructions, as warming sees them */
 	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */
 	uint64_t unknown;	/* executions of instructions without a row in the uop table */
 	uint64_t substitute;	/* executions of instructions newer than the core */

@@ -32,6 +32,7 @@ struct runner {
 	double started, last_tick;
 	/* the window closed, or the sink said stop: the rest is read without modelling */
 	bool stopped;
+	bool warms;		/* some blocks may only be warmed */
 };
 
 /* run.c: runs all waiting blocks except the pending one.  Called before anything but a block of the same thread is

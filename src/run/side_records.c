@@ -24,6 +24,10 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 	runner_end_threads(r, p);	/* exec: the new image starts when the old one has ended */
 	heap_forget(&r->heap, p->index);
 	int rc = process_image(p, s, r->o->core, err);
+	if (!rc && r->o->sample.measured)
+		rc = machine_create(&p->leader, r->o->core, err);
+	if (!rc && p->leader)
+		machine_leads(p->leader);
 	if (rc < 0 || !r->o->core->wrong_path)
 		return rc;
 	if (s->has_regs)
@@ -136,6 +140,8 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 static void wait_for_waker(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
 {
 	struct depend_need by;
+	if (r->o->sample.measured)	/* threads have clocks of their own */
+		return;
 	if (p->depend && depend_woken(p->depend, t->index, p->word_bytes == 8, s, &by))
 		engine_wait(&r->engine, t, p->thread[by.thread], by.number);
 	else if (p->ran_before && p->ran_before != t)
@@ -184,6 +190,8 @@ static int on_map(struct runner *r, struct process *p, const struct st_map *m, s
 			"the stream of process %u holds a mapping without a proper path", p->pid);
 	if (p->space)
 		walk_space_cut(p->space, m->addr, m->bytes);
+	if (p->leader)
+		machine_map(p->leader, m->addr, m->bytes, m->is_huge);
 	if (r->window.active)
 		window_map(&r->window, p->index, m, path);
 	if (r->switches.writes)
@@ -191,6 +199,14 @@ static int on_map(struct runner *r, struct process *p, const struct st_map *m, s
 	if (r->o->heap && heap_map(&r->heap, p->index, m, path))
 		return err_set(err, ERR_NOMEM, "out of memory for the allocator's functions");
 	return rc;
+}
+
+static void on_unmap(struct process *p, const struct st_range *range)
+{
+	if (p->space)
+		walk_space_cut(p->space, range->addr, range->bytes);
+	if (p->leader)
+		machine_map(p->leader, range->addr, range->bytes, false);
 }
 
 static void on_signal(struct runner *r, struct process *p, struct rthread *t, const struct st_signal *s)
@@ -322,9 +338,7 @@ int runner_side_record(struct runner *r, struct process *p, const uint64_t *w, s
 		rc = on_map(r, p, record, length * 8, err);
 		break;
 	case ST_UNMAP:
-		if (p->space)
-			walk_space_cut(p->space, ((const struct st_range *)record)->addr,
-				       ((const struct st_range *)record)->bytes);
+		on_unmap(p, record);
 		break;
 	case ST_COMM:
 		memcpy(p->comm, ((const struct st_name *)record)->name, sizeof p->comm);

@@ -168,6 +168,12 @@ static bool guard_client(void *context, struct run_thread *t, const struct st_cl
 	return g->sink->client && g->sink->client(g->sink->context, t, request, name, answer);
 }
 
+static uint64_t guard_window(void *context, struct run_thread *t, const struct run_window *w)
+{
+	struct guarded *g = context;
+	return g->sink->window ? g->sink->window(g->sink->context, t, w) : 0;
+}
+
 static void catch(struct sigaction before[CAUGHT])
 {
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -199,7 +205,7 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	struct guarded g = { .r = r, .sink = sink };
 	struct run_sink guard = { .context = &g,
 		.thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
-		.side = guard_side, .tick = guard_tick };
+		.side = guard_side, .tick = guard_tick, .window = guard_window };
 	struct sigaction before[CAUGHT];
 
 	r->on_terminal = isatty(STDERR_FILENO);

@@ -669,7 +669,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code && o->exact)
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
 	if (!code) {
-		struct run_sink sink = { o, on_start, on_end, on_batch, on_side, on_tick, on_client };
+		struct run_sink sink = { .context = o, .thread_start = on_start, .thread_end = on_end,
+			.batch = on_batch, .side = on_side, .tick = on_tick, .client = on_client };
 		struct core_wanted wanted = session_wanted(o->session);
 		if (o->exact)
 			wanted = core_wanted_both(wanted, exact_record_wanted());

@@ -319,7 +319,8 @@ void process_thread_end(struct rthread *t)
 	if (t->queue.when)
 		order_remove(&t->process->order, t);
 	core_destroy(t->core);
-	t->core = t->on = NULL;
+	core_destroy(t->leader);
+	t->core = t->on = t->leader = NULL;
 	free(t->depend.seen);
 	t->depend.seen = NULL;
 	t->depend.room = 0;
@@ -384,7 +385,8 @@ int process_image(struct process *p, const struct st_process *s, const struct co
 	p->space = NULL;
 	drop_processors(p);
 	machine_destroy(p->machine);
-	p->machine = NULL;
+	machine_destroy(p->leader);
+	p->machine = p->leader = NULL;
 	const struct core_features *f = runner_processes(p->runner)->features;
 	if (f)
 		p->registers = *f;
@@ -477,6 +479,7 @@ static void process_free(struct process *p)
 	free(p->depend);
 	walk_space_destroy(p->space);
 	machine_destroy(p->machine);
+	machine_destroy(p->leader);
 	free(p->thread);
 	free(p->block);
 	free(p->block_flags);

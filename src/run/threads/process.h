@@ -34,6 +34,21 @@ struct walk_space;
 struct walker;
 struct ahead;
 
+/* Where a thread is in a sampled run (sample.h). */
+struct sample_place {
+	enum { SAMPLE_GAP, SAMPLE_LEAD, SAMPLE_MEASURED } part;
+	uint64_t done;		/* instructions so far */
+	uint64_t until;		/* this part ends when so many are done */
+	uint64_t base;		/* where the current stretch begins */
+	uint64_t interval;	/* its length */
+	uint64_t left;		/* where the last window ended */
+	uint64_t windows;	/* that have ended */
+	/* owned by the cores' thread; the front reads it when that is drained: */
+	uint64_t next_interval;	/* 0: as before */
+	uint64_t begin_cycle, begin_done;	/* where the window's measured part begins */
+	uint64_t cycles, instructions;	/* of the last window's measured part */
+};
+
 struct rthread {
 	struct run_thread pub;
 	struct process *process;
@@ -41,6 +56,8 @@ struct rthread {
 	struct walker *walker;	/* NULL: no wrong path */
 	/* core that runs the scripts: its own, or the processor of --cpus that it is on now; NULL: none */
 	struct core *on;
+	struct core *leader;	/* of a sampled run: warms, and the cores that are timed follow it; else NULL */
+	struct sample_place sample;
 	uint32_t index;		/* its index in process.thread */
 	uint32_t seat;		/* --smt: its hardware thread, numbered over all cores */
 	struct order_queue queue;	/* owned by the cores' thread */
@@ -65,6 +82,7 @@ struct process {
 	bool has_regs;			/* its stream holds registers */
 	char comm[16];
 	struct machine *machine;
+	struct machine *leader;		/* of a sampled run: the machine of the threads' leaders; else NULL */
 	struct core_features registers;	/* the machine's feature registers */
 	struct core_config decoded_for;	/* the machine for which its blocks were decoded */
 	/* number of the configuration of isa with which its blocks are decoded; 0: the run's */

@@ -3,6 +3,7 @@
  */
 #include "run/runner.h"
 #include "run/ahead.h"
+#include "run/sample.h"
 #include "run/watch/history.h"
 #include "core/core.h"
 #include "core/wrongpath/walker.h"
@@ -43,7 +44,13 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
-	if (!p->ordered && process_needs_order(p)) {
+	if (r->o->sample.measured) {
+		rc = core_create(&t->leader, p->leader, NULL, NULL, err);
+		if (rc < 0)
+			return rc;
+		sample_start(r, t);
+		r->result->threads_at_once |= process_needs_order(p);
+	} else if (!p->ordered && process_needs_order(p)) {
 		rc = process_order(p, err);
 		if (rc < 0)
 			return rc;
@@ -78,6 +85,15 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	return 0;
 }
 
+static void count_misses(struct core_misses *sum, struct core_misses of)
+{
+	sum->branches += of.branches;
+	sum->l1 += of.l1;
+	sum->l2 += of.l2;
+	sum->l3 += of.l3;
+	sum->walks += of.walks;
+}
+
 void runner_end_thread(struct runner *r, struct rthread *t)
 {
 	if (!t->alive)
@@ -91,6 +107,8 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 						  .is_last = 1, .user_only = 1 });
 	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
 		engine_interrupt(t);
+	if (t->leader)
+		count_misses(&r->result->misses, core_warm_misses(t->leader));
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)
 		t->process->end_cycle = rthread_now(t);

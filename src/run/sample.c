@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Sampled runs (sample.h).
+ */
+#include "run/sample.h"
+#include "core/wrongpath/walker.h"
+#include "run/watch/history.h"
+
+/* splitmix64, by Sebastiano Vigna (public domain): a permutation that looks random. */
+static uint64_t hash(uint64_t n)
+{
+	n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
+	return n ^ n >> 31;
+}
+
+/* Sets the window of the stretch that begins at s->base. */
+static void place(const struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	const uint64_t room = s->interval - r->o->sample.lead - r->o->sample.measured;
+	s->part = SAMPLE_GAP;
+	s->until = s->base + hash(s->windows << 32 | t->index) % room;
+}
+
+void sample_start(const struct runner *r, struct rthread *t)
+{
+	t->sample = (struct sample_place){ .interval = r->o->sample.interval };
+	place(r, t);
+}
+
+/* A window begins: the timed cores take over what the leaders have. */
+static void begin(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	struct process *p = t->process;
+	struct err err = { 0 };
+	engine_drain(&r->engine, p);
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->alive)
+			core_copy(p->thread[i]->core, p->thread[i]->leader);
+	if (machine_copy(p->machine, p->leader, &err) < 0 && !r->failed) {
+		r->failed = ERR_NOMEM;
+		r->failure = err;
+	}
+	const uint64_t gap = s->done - s->left;
+	const uint64_t now = rthread_now(t) +
+		(s->instructions ? (uint64_t)((double)gap * (double)s->cycles / (double)s->instructions) : gap);
+	core_passes(t->core);
+	core_halt_until(t->core, now);
+	machine_pass(p->leader, now);
+	if (s->next_interval)
+		s->interval = s->next_interval;
+	s->part = SAMPLE_LEAD;
+	s->until = s->done + r->o->sample.lead;
+}
+
+static void turn(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	switch (s->part) {
+	case SAMPLE_GAP:
+		begin(r, t);
+		if (s->done < s->until)
+			break;
+		__attribute__((fallthrough));	/* there is no lead */
+	case SAMPLE_LEAD:
+		engine_window(&r->engine, t, true, s->interval);
+		s->part = SAMPLE_MEASURED;
+		s->until = s->done + r->o->sample.measured;
+		break;
+	case SAMPLE_MEASURED:
+		engine_window(&r->engine, t, false, s->interval);
+		s->left = s->done;
+		s->windows++;
+		s->base += s->interval;
+		if (s->base < s->done)	/* blocks are longer than the stretch */
+			s->base = s->done;
+		place(r, t);
+		break;
+	}
+}
+
+void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
+{
+	struct sample_place *s = &t->sample;
+	if (__builtin_expect(s->done >= s->until, 0))
+		turn(r, t);
+	const unsigned done = run_completed(p->block, p->exit, p->insns);
+	core_warm_block(t->leader, p->block, p->exit, p->insns, p->slots, p->next_ip);
+	s->done += done;
+	if (s->part != SAMPLE_GAP) {
+		engine_run(&r->engine, t, p);
+		return;
+	}
+	r->result->warmed += done;
+	if (__builtin_expect(t->pub.registers != NULL, 0)) {
+		engine_settle(&r->engine, t->process);
+		history_block(t->pub.registers, p->block, p->insns, done, p->slots, p->slot_count, false);
+	}
+	if (t->walker)
+		walker_track(t->walker, p->block, p->slots, p->slot_count);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Sampled runs: which blocks of a thread are timed, and which only warm (run_options.sample).  Private to src/run.
+ *
+ * Each thread has two cores of the same description.  The leader executes every instruction functionally.  The other
+ * one is timed, in windows: at the beginning of a window it takes over the leader's caches, TLBs, prefetchers and
+ * predictors, then it runs `lead` instructions, whose counts nobody uses, and `measured` ones.  So the leader's state
+ * never depends on the windows, and it goes on in the front's thread while the cores' thread runs a window.
+ *
+ * The instructions of a thread are divided into stretches of `interval`, each with one window.  Its place in the
+ * stretch is a hash of the window's number, so no loop of the program stays in step with the windows.
+ *
+ * Between windows the modelled clock moves on as if the stretch had run at the last window's pace: what depends on time
+ * (lines that other programs take from L3, intervals, the times of samples) sees about the time that the whole run
+ * would take.
+ * Left out: threads that wait for each other (each runs on its own clock), contention between threads outside of what
+ * caches show.
+ */
+#ifndef RUN_SAMPLE_H
+#define RUN_SAMPLE_H
+#include "run/runner.h"
+
+/* The thread starts: sets its first window. */
+void sample_start(const struct runner *r, struct rthread *t);
+/* A block of a sampled thread: warms the leader, and times it if it lies in a window. */
+void sample_block(struct runner *r, struct rthread *t, const struct pending *p);
+/* Does the thread's next block only warm? */
+static inline bool sample_only_warms(const struct rthread *t)
+{
+	return t->sample.part == SAMPLE_GAP && t->sample.done < t->sample.until;
+}
+#endif

@@ -156,6 +156,8 @@ bool session_client(struct session *s, struct run_thread *t, const struct st_cli
 /* The event's count so far, summed over all threads of the run; `event` is an index into the events.  Clocks
  * count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);
+/* Is it counted for the machine, and not for a thread? */
+bool session_is_uncore(const struct session *s, size_t event);
 /* Modelled ns for which the event was enabled, and for which it was counted.  They are equal unless events take
  * turns (one_pmu).  Counts are not scaled by them. */
 uint64_t session_enabled_ns(const struct session *s, size_t event);
@@ -174,6 +176,8 @@ struct session_thread { uint32_t pid, tid; const char *comm; /* until session_de
 size_t session_threads(const struct session *s);
 void session_thread_info(const struct session *s, size_t thread, struct session_thread *out);
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event);
+/* The number of a thread that runs; session_threads if it is none of the session's. */
+size_t session_thread_number(const struct session *s, const struct run_thread *run);
 uint64_t session_thread_running_ns(const struct session *s, size_t thread, size_t event);
 
 /* Regions that the program marked, in the order in which they first began.  Their counts are summed over all

@@ -47,6 +47,11 @@ uint64_t session_count(const struct session *s, size_t event)
 	return n;
 }
 
+bool session_is_uncore(const struct session *s, size_t event)
+{
+	return s->o.events->event[event].source == SESSION_UNCORE;
+}
+
 static uint64_t ran(const struct session *s, const struct thread *t, size_t event)
 {
 	uint64_t n = 0;
@@ -104,6 +109,14 @@ void session_thread_info(const struct session *s, size_t thread, struct session_
 	const struct thread *t = s->thread[thread];
 	*out = (struct session_thread){ .pid = t->pid, .tid = t->tid, .comm = t->run ? t->run->comm : t->comm,
 		.running_ns = session_ns(s, counter_total(s, t, s->clock)) };
+}
+
+size_t session_thread_number(const struct session *s, const struct run_thread *run)
+{
+	size_t i = s->threads;
+	while (i && s->thread[i - 1]->run != run)
+		i--;
+	return i ? i - 1 : s->threads;
 }
 
 size_t session_regions(const struct session *s)

@@ -4,10 +4,13 @@
  * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "cli/common/cli_sample.h"
 #include "cli/common/cli_switched_off.h"
 #include "cli/stat/stat_metrics.h"
 #include "cli/stat/stat_print.h"
 #include "session/session.h"
+#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +24,7 @@ struct options {
 	const char *separator, *region;
 	double interval_ms, rotate_ms;
 	bool per_thread, per_region, big, verbose, one_pmu, topdown;
+	struct cli_sample sample;
 };
 
 struct counting {			/* one invocation */
@@ -57,6 +61,12 @@ static int set_json(void *target, const struct option *o, const char *value, str
 	return 0;
 }
 
+static int set_sample(void *target, const struct option *o, const char *value, struct err *err)
+{
+	(void)o;
+	return cli_sample_parse(&((struct options *)target)->sample, value, err);
+}
+
 static int set_rotate(void *target, const struct option *o, const char *value, struct err *err)
 {
 	struct options *s = target;
@@ -88,6 +98,10 @@ static const struct option options[] = {
 		"the kernel does it."),
 	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
 		"milliseconds. Default: 4, as in the kernel."),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and estimate the counts of the "
+		"whole run from them, each with its 95 % interval. Between windows, caches and predictors are kept "
+		"warm. auto (the default) chooses the windows; N,U,W: in each stretch of N instructions U are "
+		"measured, behind W that are timed and not counted.", .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
 		"modelled milliseconds; fractions are allowed."),
@@ -140,6 +154,8 @@ static int check(const struct options *o)
 		text = "-o and --log-fd exclude each other";
 	else if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON))
 		text = "--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region";
+	else if (o->sample.on && (repeats || intervals || o->per_thread || o->per_region || o->region || o->one_pmu))
+		text = "--sample goes with none of -r, -I, --per-thread, --per-region, --region, --one-pmu";
 	else if (o->output.append && !o->output.path)
 		text = "--append needs -o FILE";
 	if (text)
@@ -337,6 +353,40 @@ static void collect(struct counting *s, const struct run_result *res)
 	stats_add(&s->table.user_ns, user);
 }
 
+/* The counts of a sampled run. */
+static int collect_estimates(struct counting *s, const struct run_result *res, struct err *err)
+{
+	double half = 0, clock = 0;
+	/* of several threads, the clocks of the modelled cores say when the last one ended */
+	const bool several = session_threads(s->session) > 1;
+	const double elapsed = (double)session_ns(s->session, res->cycles);
+	const int rc = cli_sample_finish(&s->o.sample, res, err);
+	if (rc)
+		return rc;
+	s->table.estimates = true;
+	for (size_t i = 0; i < s->table.lines; i++) {
+		struct stat_line *l = s->table.line + i;
+		if (s->event_of_line[i] == NOT_THERE)
+			continue;
+		l->estimated = l->role != ROLE_INSTRUCTIONS;
+		double value = (double)(res->instructions + res->warmed);
+		if (l->role == ROLE_DURATION && several) {
+			value = elapsed;
+			l->half = NAN;
+		} else if (l->estimated) {
+			value = cli_sample_total(&s->o.sample,
+				l->role == ROLE_DURATION ? s->events.count : s->event_of_line[i], &l->half);
+		}
+		stats_add(&l->value, value);
+	}
+	clock = cli_sample_total(&s->o.sample, s->events.count, &half);
+	stats_add(&s->table.elapsed_ns, several ? elapsed : clock);
+	stats_add(&s->table.user_ns, clock);
+	for (size_t i = 0; i < s->table.lines; i++)
+		stats_add(&s->table.line[i].running_ns, clock);
+	return 0;
+}
+
 static void print_threads(struct counting *s)
 {
 	for (size_t k = 0; k < session_threads(s->session); k++) {
@@ -418,7 +468,11 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	char note[128];
 	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
 		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
-	if (res->warmed)
+	if (s->o.sample.on)
+		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",
+			estimate_windows(s->o.sample.estimate), 100.0 * (double)s->o.sample.plan.measured *
+			(double)estimate_windows(s->o.sample.estimate) / (double)(res->instructions + res->warmed));
+	else if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
 	print_share(out, res->substitute, all, "are newer than this core: their timing is a substitute");
@@ -441,6 +495,12 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
 
+static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
+{
+	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	return cli_sample_window(&s->o.sample, t, w);
+}
+
 /* Makes one run and adds its counts to the table.  *started: threads were seen, so there is something to print. */
 static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
 {
@@ -449,6 +509,8 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 		.siblings = s->o.run.run.smt ? s->o.run.core.smt_threads : 0,
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = cli_session_sink(&s->session);
+	if (s->o.sample.on)
+		sink.window = on_window;
 	if (s->o.interval_ms > 0)
 		so.interval_cycles = cli_cycles(&s->o.run.core, s->o.interval_ms);
 	memset(res, 0, sizeof *res);
@@ -457,6 +519,8 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	int rc = session_create(&s->session, &so, err);
 	if (rc)
 		return rc;
+	if ((rc = cli_sample_begin(&s->o.sample, &s->o.run, s->session, s->events.count, err)))
+		return rc;
 	const struct core_wanted wanted = session_wanted(s->session);
 	s->o.run.run.wanted = &wanted;
 	rc = cli_run_program(&s->o.run, &sink, res, err);
@@ -464,6 +528,8 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	*started = session_threads(s->session) > 0;
 	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
 		on_interval(s, res->cycles);	/* the rest, shorter than an interval */
+	else if (*started && s->o.sample.on)
+		rc = collect_estimates(s, res, rc ? NULL : err);
 	else if (*started && s->o.interval_ms <= 0)
 		collect(s, res);
 	if (s->o.verbose && *started)
@@ -523,6 +589,8 @@ static int count(struct counting *s)
 	}
 	if (started)
 		cli_warn_unmodelled(s->session, s->model);
+	if (started && res.threads_at_once)
+		cli_warn("--sample: threads ran at the same time: how they hold each other up is not in the estimates");
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
 		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
 			s->o.region);
@@ -545,7 +613,7 @@ static int run(int argc, char **argv)
 	const int go = cli_options(&cmd_stat, &s.o, &s.o.run, argc, argv, &next);
 	if (go <= 0)
 		return go ? 2 : 0;
-	if (check(&s.o) || cli_run_finish(&s.o.run, argc, argv, next))
+	if (check(&s.o) || cli_run_finish(&s.o.run, argc, argv, next) || cli_sample_check(&s.o.sample, &s.o.run))
 		return 2;
 	s.model = cli_model(&s.o.run.core);
 	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
@@ -564,6 +632,7 @@ static int run(int argc, char **argv)
 	free(s.last_running);
 	free(s.last_enabled);
 	stat_metrics_free(&s.metrics);
+	cli_sample_free(&s.o.sample);
 	return status;
 }
 

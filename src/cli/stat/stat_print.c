@@ -204,6 +204,11 @@ static void bare(char *out, size_t bytes, const struct remark *r)
 	out[n] = 0;
 }
 
+static double percent_half(const struct stat_line *l)
+{
+	return l->half > 0 && l->value.mean > 0 ? 100 * l->half / l->value.mean : 0;
+}
+
 static void print_json(const struct stat_style *s, const struct stat_table *t, const struct stat_line *l)
 {
 	struct remark r = { 0 };
@@ -229,6 +234,8 @@ static void print_json(const struct stat_style *s, const struct stat_table *t, c
 	json_string(s->out, l->name);
 	if (t->runs > 1)
 		fprintf(s->out, ", \"variance\" : %.2f", percent_sd(&l->value));
+	if (l->estimated && !isnan(l->half))
+		fprintf(s->out, ", \"confidence-95\" : %.2f", percent_half(l));
 	fprintf(s->out,
 		", \"event-runtime\" : %.0f, \"pcnt-running\" : %.2f, \"metric-value\" : %f, \"metric-unit\" : "
 		"\"%s\"}\n",
@@ -254,6 +261,10 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 	fprintf(s->out, "%s%s%s%s", x, unit_of(l), x, l->name);
 	if (t->runs > 1)
 		fprintf(s->out, "%s%.2f%%", x, percent_sd(&l->value));
+	else if (t->estimates && (!l->estimated || isnan(l->half)))
+		fputs(x, s->out);
+	else if (t->estimates)
+		fprintf(s->out, "%s%.2f%%", x, percent_half(l));
 	if (has)
 		bare(number, sizeof number, &r);
 	fprintf(s->out, "%s%.0f%s%.2f%s%s%s%s\n", x, l->running_ns.mean, x, percent_running(l), x, number, x,
@@ -290,11 +301,15 @@ static void print_table(const struct stat_style *s, const struct stat_table *t, 
 		char number[48];
 		snprintf(number, sizeof number, r.format, r.value);
 		PUT(" # %s %-*s", number, 31 - (int)strlen(number) > 0 ? 31 - (int)strlen(number) : 0, r.unit);
-	} else if (t->runs > 1 || turns) {
+	} else if (t->runs > 1 || turns || (t->estimates && l->estimated)) {
 		PUT("%-35s", "");
 	}
 	if (t->runs > 1 && l->supported && percent_sd(&l->value) != 0)
 		PUT("  ( +-%6.2f%% )", percent_sd(&l->value));
+	if (l->estimated && l->supported && isnan(l->half))
+		PUT("  ( +- unknown )");
+	else if (l->estimated && l->supported)
+		PUT("  ( +-%6.2f%% )", percent_half(l));
 	if (turns)
 		PUT("  (%.2f%%)", percent_running(l));
 #undef PUT

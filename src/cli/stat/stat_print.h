@@ -53,6 +53,9 @@ struct stat_line {
 	const char *metric_format;
 	double metric_value;	/* NaN: it has no value */
 	struct stats value;	/* clocks: ns */
+	/* an estimate: half of its 95 % interval, in the value's unit (NaN: unknown); its column is printed then */
+	bool estimated;
+	double half;
 	struct stats running_ns, enabled_ns;	/* enabled_ns empty: enabled all the time */
 };
 
@@ -60,6 +63,7 @@ struct stat_table {
 	struct stat_line *line;
 	size_t lines;
 	unsigned runs;
+	bool estimates;		/* some lines are estimated */
 	struct stats elapsed_ns, user_ns;
 };
 

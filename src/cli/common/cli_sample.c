@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * --sample (cli_sample.h).
+ */
+#include "cli/common/cli_sample.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The windows of --sample=auto.  docs/measured/sampled-runs.md has the bias of other leads. */
+enum {
+	AUTO_LEAD = 4000, AUTO_MEASURED = 4000,
+	/* stretches of this length at first, so that a short run has windows enough; then twice and four times that,
+	 * AUTO_STEP windows each */
+	AUTO_INTERVAL = 40000, AUTO_STEP = 250,
+	/* then twice as long whenever the interval of the running time has become narrow enough, which is looked at
+	 * when the number of windows has doubled */
+	AUTO_MOST = 1 << 26,
+};
+static const double auto_narrow = 0.007;	/* of +-0.01, which the rest of the run must not lose again */
+
+static bool number(const char **at, uint64_t *out)
+{
+	char *end;
+	const unsigned long long n = strtoull(*at, &end, 10);
+	const uint64_t scale = *end == 'K' || *end == 'k' ? 1000 : *end == 'M' ? 1000000 : *end == 'G' ? 1000000000 : 1;
+	if (end == *at || **at < '0' || **at > '9' || n > UINT64_MAX / scale)
+		return false;
+	*at = end + (scale > 1);
+	*out = n * scale;
+	return true;
+}
+
+int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
+{
+	struct run_sample p = { AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED };
+	s->on = true;
+	s->automatic = !value || !strcmp(value, "auto");
+	const char *at = value;
+	if (!s->automatic && (!number(&at, &p.interval) || *at++ != ',' || !number(&at, &p.measured) || *at++ != ',' ||
+			!number(&at, &p.lead) || *at || !p.measured))
+		return err_set(err, ERR_INPUT, "--sample=%s: neither auto nor N,U,W: a stretch of N instructions, of "
+			"which U are measured behind W that are only timed, as in 1M,3000,3000", value);
+	if (p.lead > UINT64_MAX / 16 || p.measured > UINT64_MAX / 16 ||
+		p.interval < RUN_SAMPLE_LEAST * (p.lead + p.measured))
+		return err_set(err, ERR_INPUT, "--sample=%s: the stretch must have at least %d times as many "
+			"instructions as its window, U + W", value, RUN_SAMPLE_LEAST);
+	s->plan = p;
+	return 0;
+}
+
+int cli_sample_check(const struct cli_sample *s, const struct cli_run *run)
+{
+	const char *text = NULL;
+	if (!s->on)
+		return 0;
+	if (run->run.start || run->run.stop)
+		text = "--sample goes neither with --start nor with --stop";
+	else if (run->run.smt || run->cpus)
+		text = "--sample goes neither with --smt nor with --cpus: in a sampled run, threads do not wait for "
+		       "each other";
+	else if (run->run.writes)
+		text = "--sample goes not with --wrmsr REGISTER=VALUE@FUNCTION";
+	if (text)
+		cli_error("%s", text);
+	return text ? -1 : 0;
+}
+
+int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,
+	struct err *err)
+{
+	if (!s->on)
+		return 0;
+	cli_sample_free(s);
+	s->count = calloc(events + 1, sizeof *s->count);
+	s->session = session;
+	s->events = events;
+	s->err.code = 0;
+	s->interval = s->plan.interval;
+	s->look_at = 4 * AUTO_STEP;
+	run->run.sample = s->plan;
+	if (!s->count)
+		return err_set(err, ERR_NOMEM, "out of memory for estimates");
+	return estimate_create(&s->estimate, events + 1, err);
+}
+
+/* The count of an event in a thread so far; event == s->events: the time that it ran, in ns. */
+static double counted(const struct cli_sample *s, size_t thread, size_t event)
+{
+	struct session_thread t;
+	if (event < s->events && session_is_uncore(s->session, event))
+		return (double)session_count(s->session, event);
+	if (event < s->events)
+		return (double)session_thread_count(s->session, thread, event);
+	session_thread_info(s->session, thread, &t);
+	return (double)t.running_ns;
+}
+
+/* The state of a thread; NULL: no memory. */
+static struct cli_sample_thread *thread_of(struct cli_sample *s, size_t number)
+{
+	if (number >= s->threads) {
+		struct cli_sample_thread *bigger = realloc(s->thread, (number + 1) * sizeof *bigger);
+		if (!bigger)
+			return NULL;
+		memset(bigger + s->threads, 0, (number + 1 - s->threads) * sizeof *bigger);
+		s->thread = bigger;
+		s->threads = number + 1;
+	}
+	struct cli_sample_thread *t = s->thread + number;
+	if (!t->before)
+		t->before = calloc(s->events + 1, sizeof *t->before);
+	return t->before ? t : NULL;
+}
+
+/* --sample=auto, after a window: the stretch to use from now on. */
+static uint64_t choose(struct cli_sample *s)
+{
+	const size_t n = estimate_windows(s->estimate);
+	double half;
+	if (n == AUTO_STEP || n == 2 * AUTO_STEP)
+		return s->interval *= 2;
+	if (n < s->look_at)
+		return 0;
+	s->look_at = 2 * n;
+	estimate_fit(s->estimate, NULL);
+	const double time = estimate_total(s->estimate, s->events, &half);
+	if (!(half < auto_narrow * time) || s->interval >= AUTO_MOST)
+		return 0;
+	return s->interval *= 2;
+}
+
+uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, const struct run_window *w)
+{
+	const size_t number = session_thread_number(s->session, run);
+	struct cli_sample_thread *t = number < session_threads(s->session) ? thread_of(s, number) : NULL;
+	if (!t && !s->err.code)
+		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
+	if (!t)
+		return 0;
+	if (w->begins) {
+		t->began = *w;
+		for (size_t i = 0; i <= s->events; i++)
+			t->before[i] = counted(s, number, i);
+		return 0;
+	}
+	const struct core_misses *a = &t->began.misses, *b = &w->misses;
+	const double size[ESTIMATE_SIZES] = { (double)(w->instructions - t->began.instructions),
+		(double)(b->branches - a->branches), (double)(b->l1 - a->l1), (double)(b->l2 - a->l2),
+		(double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
+	for (size_t i = 0; i <= s->events; i++)
+		s->count[i] = counted(s, number, i) - t->before[i];
+	if (size[0] > 0 && !s->err.code)
+		estimate_add(s->estimate, size, (double)w->represents, s->count, &s->err);
+	return s->automatic && !s->err.code ? choose(s) : 0;
+}
+
+int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err)
+{
+	const struct core_misses *m = &r->misses;
+	const double total[ESTIMATE_SIZES] = { (double)(r->instructions + r->warmed), (double)m->branches,
+		(double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks };
+	if (s->err.code) {
+		*err = s->err;
+		return s->err.code;
+	}
+	estimate_fit(s->estimate, total);
+	return 0;
+}
+
+double cli_sample_total(const struct cli_sample *s, size_t event, double *half)
+{
+	return estimate_total(s->estimate, event, half);
+}
+
+void cli_sample_free(struct cli_sample *s)
+{
+	for (size_t i = 0; i < s->threads; i++)
+		free(s->thread[i].before);
+	free(s->thread);
+	free(s->count);
+	estimate_destroy(s->estimate);
+	s->thread = NULL;
+	s->threads = 0;
+	s->count = NULL;
+	s->estimate = NULL;
+}

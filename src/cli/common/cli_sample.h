@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * --sample: windows of a run are timed, and their counts stand for the whole run (run_options.sample). */
+#ifndef CLI_SAMPLE_H
+#define CLI_SAMPLE_H
+#include "analysis/estimate.h"
+#include "cli/cli.h"
+#include "session/session.h"
+
+struct cli_sample {
+	bool on, automatic;
+	struct run_sample plan;
+	/* of the current run: */
+	struct session *session;
+	struct estimate *estimate;
+	size_t events;
+	struct cli_sample_thread {	/* by number of the session's thread */
+		struct run_window began;
+		double *before;	/* of each event: its count there */
+	} *thread;
+	size_t threads;
+	double *count;		/* of each event, in a window */
+	uint64_t interval;	/* auto: length of a stretch now */
+	size_t look_at;		/* auto: the number of windows at which the interval is looked at next */
+	struct err err;		/* err.code 0: none */
+};
+
+/* The value of --sample: NULL or "auto"; or "N,U,W" for N instructions a stretch, U measured, W of lead (suffixes K, M,
+ * G). */
+int  cli_sample_parse(struct cli_sample *s, const char *value, struct err *err);
+/* Options that do not go with --sample.  0, or -1 after one printed line. */
+int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
+/* Before a run: it will be sampled, and these events of the session are estimated. */
+int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,
+	struct err *err);
+/* The sink's (run_sink.window). */
+uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
+/* After the run: then cli_sample_total may be called. */
+int  cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err);
+/* event: index in the session; one more than the last: the time that the threads ran, in ns. */
+double cli_sample_total(const struct cli_sample *s, size_t event, double *half);
+void cli_sample_free(struct cli_sample *s);
+#endif

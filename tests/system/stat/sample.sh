@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# stat --sample: without the wrong path, estimates lie within twice their 95 % intervals of the counts in full detail;
+# with it, within 4 %, because warming has no wrong path.  What warming counts is exact, two runs print the same, and
+# what does not go with it is refused.
+. "$TOP/tests/lib.sh"
+
+events=cycles,instructions,branch-misses,mem_load_retired.l1_miss
+of() { awk -F, -v e="$1:u" -v f="$3" '$3 == e { print $f }' "$2"; }
+compare() {	# NAME CORE OPTIONS...: of the stream s
+	name=$1 core=$2; shift 2
+	list=$events
+	[ "$core" = golden-cove ] || list=cycles,instructions
+	"$SOFTPMU" stat -x, --core "$core" -e $list "$@" --replay s -o full
+	"$SOFTPMU" stat -x, --core "$core" -e $list "$@" --sample --replay s -o sampled
+	same "$name, $core: instructions are exact" "$(of instructions sampled 1)" "$(of instructions full 1)"
+	same "$name, $core: and have no interval" "$(of instructions sampled 4)" ""
+	for e in cycles $([ "$core" = golden-cove ] && echo mem_load_retired.l1_miss); do
+		half=$(of "$e" sampled 4) is=$(of "$e" full 1) estimate=$(of "$e" sampled 1)
+		half=${half%\%}
+		holds "$name, $core: $e of $is estimated as $estimate +- ${half:-nothing} %" \
+			"${half:-0} > 0 && ($estimate - $is) ^ 2 <= ($estimate * 2 * ${half:-0} / 100) ^ 2"
+	done
+	half=$(of cycles sampled 4)
+	holds "$name, $core: the interval of cycles is narrow enough to be of use" "${half%\%} < 20"
+}
+"$SOFTPMU" trace -q -o s awk 'BEGIN { for (i = 0; i < 4000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
+	for (k in n) s += n[k]; print s }' >out
+compare awk golden-cove --no-wrong-path
+same "mispredicts are exact, because warming counts them" "$(of branch-misses sampled 1)" "$(of branch-misses full 1)"
+exact=$(of cycles full 1)
+"$SOFTPMU" stat -x, -e cycles --replay s -o full
+"$SOFTPMU" stat -x, -e cycles --sample --replay s -o sampled
+within "with the wrong path, cycles" "$(of cycles sampled 1)" "$(of cycles full 1)" 4
+holds "the wrong path was modelled" "$(of cycles full 1) != $exact"
+compare awk skylake --no-wrong-path
+compare awk willamette
+cp sampled first
+"$SOFTPMU" stat -x, --core willamette -e cycles,instructions --sample --replay s -o again
+same_files "two sampled runs print the same" first again
+"$SOFTPMU" trace -q -o s "$PROGRAMS/chase" 1024 64 random 1200000 >out 2>err || cat err
+events=cycles,instructions,mem_load_retired.l1_miss
+compare chase golden-cove --no-wrong-path
+
+# What people read.
+"$SOFTPMU" stat --sample --replay s -o table
+has "the table has the interval in perf's place" "cycles:u .* ( +- *[0-9.]*% )$" table
+has "it says how much was measured" "Estimated from [0-9]* windows; [0-9.]*% of the instructions were measured" table
+"$SOFTPMU" stat -j --sample --replay s -e cycles -o json
+has "JSON has the interval" '"confidence-95" : [0-9.]*' json
+"$SOFTPMU" stat -x, --sample -e cycles -o short true
+same "a short run has no interval" "$(of cycles short 4)" ""
+"$SOFTPMU" stat --sample --follow sh -c 'seq 3000 | wc -l; true' >out 2>err
+has "processes are sampled, too" "^3000$" out
+"$SOFTPMU" stat --sample "$PROGRAMS/threads" spin 20000 >out 2>err
+has "threads at the same time are told" "threads ran at the same time" err
+
+# Refusals, in one line.
+for o in "-I 1" "-r 2" "--per-thread" "--per-region" "--one-pmu" "--start 100" "--smt" "--cpus 2"; do
+	# shellcheck disable=SC2086	# two words
+	refuse "--sample $o" "--sample goes" "$SOFTPMU" stat --sample $o true
+done
+refuse "windows without a size" "neither auto nor N,U,W" "$SOFTPMU" stat --sample=1M true
+refuse "nothing to measure" "neither auto nor N,U,W" "$SOFTPMU" stat --sample=1M,0,1000 true
+refuse "windows as long as the stretch" "at least 4 times" "$SOFTPMU" stat --sample=10K,5K,5K true
+exit $failed

@@ -34,9 +34,9 @@ exact=$(of cycles full 1)
 within "with the wrong path, cycles" "$(of cycles sampled 1)" "$(of cycles full 1)" 4
 holds "the wrong path was modelled" "$(of cycles full 1) != $exact"
 compare awk skylake --no-wrong-path
-compare awk willamette
-cp sampled first
-"$SOFTPMU" stat -x, --core willamette -e cycles,instructions --sample --replay s -o again
+compare awk willamette --no-wrong-path
+"$SOFTPMU" stat -x, --core willamette -e cycles --sample --replay s -o first
+"$SOFTPMU" stat -x, --core willamette -e cycles --sample --replay s -o again
 same_files "two sampled runs print the same" first again
 "$SOFTPMU" trace -q -o s "$PROGRAMS/chase" 1024 64 random 1200000 >out 2>err || cat err
 events=cycles,instructions,mem_load_retired.l1_miss

@@ -102,7 +102,7 @@ static bool counts_on(const struct spmu_model *m, const struct spmu_event *e, un
 	}
 	bool programmed = p->counter[n].programmed;
 	if (spmu_model_family(m) == SPMU_FAMILY_P5)	/* a select means another event on the other counter */
-		programmed &= &p->row[n]->public == e;
+		programmed &= p->row[n] && &p->row[n]->public == e;
 	spmu_destroy(p);
 	return programmed;
 }

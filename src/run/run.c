@@ -459,7 +459,9 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	r.procs.features = o->features;
 
 	snprintf(uops, sizeof uops, "%s/uops/%s.tsv", o->data_dir, o->core->uops);
-	int rc = window_init(&r.window, o->start, o->stop, err);
+	int rc = sample_check(o, err);
+	if (rc == 0)
+		rc = window_init(&r.window, o->start, o->stop, err);
 	r.warms = r.window.active || o->sample.measured;
 	if (rc == 0)
 		rc = switches_init(&r.switches, o, err);

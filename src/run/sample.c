@@ -5,6 +5,20 @@
 #include "core/wrongpath/walker.h"
 #include "run/watch/history.h"
 
+int sample_check(const struct run_options *o, struct err *err)
+{
+	const struct run_sample *s = &o->sample;
+	if (!s->measured)
+		return 0;
+	if (s->lead > UINT64_MAX / 16 || s->measured > UINT64_MAX / 16 || s->interval < sample_least(s))
+		return err_set(err, ERR_INPUT, "a stretch of a sampled run must be at least %d times as long as its "
+			"window", RUN_SAMPLE_LEAST);
+	if (o->start || o->stop || o->writes || o->cpus || o->smt)
+		return err_set(err, ERR_UNSUPPORTED, "a sampled run goes with none of --start, --stop, --wrmsr in "
+			"mid-run, --cpus and --smt");
+	return 0;
+}
+
 /* splitmix64, by Sebastiano Vigna (public domain): a permutation that looks random. */
 static uint64_t hash(uint64_t n)
 {
@@ -25,7 +39,7 @@ static void place(const struct runner *r, struct rthread *t)
 
 void sample_start(const struct runner *r, struct rthread *t)
 {
-	t->sample = (struct sample_place){ .interval = r->o->sample.interval };
+	t->sample = (struct sample_place){ .interval = r->o->sample.interval, .then = r->o->sample.interval };
 	place(r, t);
 }
 
@@ -49,8 +63,8 @@ static void begin(struct runner *r, struct rthread *t)
 	core_passes(t->core);
 	core_halt_until(t->core, now);
 	machine_pass(p->leader, now);
-	if (s->next_interval)
-		s->interval = s->next_interval;
+	if (s->next_interval >= sample_least(&r->o->sample))
+		s->then = s->next_interval;
 	s->part = SAMPLE_LEAD;
 	s->until = s->done + r->o->sample.lead;
 }
@@ -74,6 +88,7 @@ static void turn(struct runner *r, struct rthread *t)
 		s->left = s->done;
 		s->windows++;
 		s->base += s->interval;
+		s->interval = s->then;
 		if (s->base < s->done)	/* blocks are longer than the stretch */
 			s->base = s->done;
 		place(r, t);

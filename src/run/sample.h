@@ -19,6 +19,14 @@
 #define RUN_SAMPLE_H
 #include "run/runner.h"
 
+/* The least length of a stretch. */
+static inline uint64_t sample_least(const struct run_sample *s)
+{
+	return RUN_SAMPLE_LEAST * (s->lead + s->measured);
+}
+/* Checks run_options.sample.  ERR_INPUT: the windows are too long; ERR_UNSUPPORTED: it does not go with other options.
+ */
+int  sample_check(const struct run_options *o, struct err *err);
 /* The thread starts: sets its first window. */
 void sample_start(const struct runner *r, struct rthread *t);
 /* A block of a sampled thread: warms the leader, and times it if it lies in a window. */

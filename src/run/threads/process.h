@@ -41,6 +41,7 @@ struct sample_place {
 	uint64_t until;		/* this part ends when so many are done */
 	uint64_t base;		/* where the current stretch begins */
 	uint64_t interval;	/* its length */
+	uint64_t then;		/* that of the next one */
 	uint64_t left;		/* where the last window ended */
 	uint64_t windows;	/* that have ended */
 	/* owned by the cores' thread; the front reads it when that is drained: */

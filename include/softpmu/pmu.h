@@ -205,6 +205,11 @@ const struct spmu_event *spmu_netburst_part(const struct spmu_model *m, const st
  * Writes to `set` the signals (bit n of the 128: enum spmu_signal n) that must reach the PMU for this event to
  * count, whatever modifiers it is programmed with.  A core need not raise any other. */
 void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *event, uint64_t set[2]);
+/* If the event, programmed without CMASK, INV and EDGE, counts retired uops by nothing but what they are, returns the
+ * set of bits (enum spmu_is) that it looks at, else 0.  Then spmu_event_uop returns what a retired uop with these bits
+ * adds. */
+uint64_t spmu_event_decoded(const struct spmu_model *m, const struct spmu_event *event);
+uint64_t spmu_event_uop(const struct spmu_model *m, const struct spmu_event *event, uint64_t is);
 /* Adds bits to *is and *did (sets of enum spmu_is and spmu_did) such that every uop that the event may count
  * has at least one of them.  A core need not hand over any other uop, unless somebody samples: samples need all
  * records.  plain: nonzero if the event is programmed without CMASK, INV and EDGE.  Retired instructions then

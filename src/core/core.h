@@ -102,6 +102,11 @@ void core_warm_block(
 /* As core_warm_block, for an execution that was not cut.  Returns how many instructions it completed. */
 unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip);
 
+/* How often the block was warmed through this exit, as a whole, since the last call.  Returns the number of
+ * instructions of such an execution. */
+unsigned core_take_times(struct iblock *b, unsigned exit, uint64_t *times);
+/* Was an execution like this one counted there? */
+bool core_counts_times(const struct iblock *b, unsigned exit, unsigned insns);
 /* Passes what is pending to `emit`.  last: the thread halts or ends here (batch.is_last). */
 void core_flush(struct core *c, bool last);
 /* Code in [addr, addr+bytes) changed or went away: uop cache and loop buffer forget it. */

@@ -118,6 +118,7 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 	}
 	warm_code(c, b, plan, x);
 	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	plan->exit[exit].times++;
 }
 
 void core_warm_block(
@@ -140,5 +141,22 @@ unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const 
 	warm_branches(c, b, plan, x, next_ip);
 	warm_code(c, b, plan, x);
 	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	plan->exit[exit].times++;
 	return x->completed;
+}
+
+unsigned core_take_times(struct iblock *b, unsigned exit, uint64_t *times)
+{
+	const struct warm_plan *plan = b->core_warm;
+	*times = 0;
+	if (!plan || exit >= plan->exits)
+		return 0;
+	*times = plan->exit[exit].times;
+	plan->exit[exit].times = 0;
+	return plan->exit[exit].insns;
+}
+
+bool core_counts_times(const struct iblock *b, unsigned exit, unsigned insns)
+{
+	return warm_plan_exit(b->core_warm, exit, insns);
 }

@@ -778,6 +778,38 @@ int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *eve
 	return 0;
 }
 
+uint64_t spmu_event_decoded(const struct spmu_model *m, const struct spmu_event *event)
+{
+	uint64_t bits = 0;
+	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {
+		const struct pmu_expr *x = counted_by(m, event, i);
+		for (unsigned t = 0; x && t < x->terms; t++) {
+			const struct pmu_source *s = &m->source[x->term[t].source];
+			if (x->term[t].conds || x->term[t].den != 1 || s->is_signal || s->stage != STAGE_RETIRE ||
+				s->until != STAGE_NONE || s->did_want != SPMU_DID(RETIRED) ||
+				s->did_mask != SPMU_DID(RETIRED) || s->any_did || s->ports ||
+				s->tagged | s->untagged)
+				return 0;
+			bits |= s->is_mask | s->any_is;
+		}
+	}
+	return event->extra_msr || event->flags & SPMU_EVENT_METRIC ? 0 : bits;
+}
+
+uint64_t spmu_event_uop(const struct spmu_model *m, const struct spmu_event *event, uint64_t is)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < m->rows; i++) {
+		const struct pmu_expr *x = counted_by(m, event, i);
+		for (unsigned t = 0; x && t < x->terms; t++) {
+			const struct pmu_source *s = &m->source[x->term[t].source];
+			if ((is & s->is_mask) == s->is_want && (!s->any_is || is & s->any_is))
+				n += x->term[t].num;
+		}
+	}
+	return n;
+}
+
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is, uint64_t *did)
 {
 	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {

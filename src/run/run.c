@@ -46,6 +46,13 @@ void runner_drain(struct process *p)
 	engine_drain(&p->runner->engine, p);
 }
 
+/* process.h: called before a block is freed. */
+void runner_forget_block(struct process *p, struct iblock *b)
+{
+	if (p->runner->o->sample.measured)
+		sample_tell(p->runner, b);
+}
+
 /* ---- blocks ---- */
 
 static void count_odd(struct runner *r, const struct iblock *b, unsigned insns)

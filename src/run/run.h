@@ -66,6 +66,10 @@ struct run_sink {
 	/* Called about ten times a second of wall time; returns nonzero to stop the run early (Ctrl-C handling,
 	 * progress). */
 	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);
+	/* run_options.sample.  The first `insns` instructions of a block have been executed so many times, timed or
+	 * not.  Each execution is told once, at the latest before the run ends.  repeats: the last of them is a round
+	 * of a REP instruction. */
+	void (*executed)(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 	/* run_options.sample.  At the end of a window, returns the interval to use from the window after the next one
 	 * on; 0: as before. */
 	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);

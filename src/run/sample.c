@@ -96,6 +96,16 @@ static void turn(struct runner *r, struct rthread *t)
 	}
 }
 
+void sample_tell(const struct runner *r, struct iblock *b)
+{
+	for (unsigned x = 0; b && r->sink->executed && x < b->exits; x++) {
+		uint64_t times;
+		const unsigned insns = core_take_times(b, x, &times);
+		if (times)
+			r->sink->executed(r->sink->context, b, insns, times, b->exit[x].jump == ST_JUMP_REPEAT);
+	}
+}
+
 void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 {
 	struct sample_place *s = &t->sample;
@@ -104,6 +114,8 @@ void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 	const unsigned done = run_completed(p->block, p->exit, p->insns);
 	core_warm_block(t->leader, p->block, p->exit, p->insns, p->slots, p->next_ip);
 	s->done += done;
+	if (__builtin_expect(!core_counts_times(p->block, p->exit, p->insns), 0) && r->sink->executed)
+		r->sink->executed(r->sink->context, p->block, done, 1, done < p->insns);
 	if (s->part != SAMPLE_GAP) {
 		engine_run(&r->engine, t, p);
 		return;

@@ -156,6 +156,10 @@ bool session_client(struct session *s, struct run_thread *t, const struct st_cli
 /* The event's count so far, summed over all threads of the run; `event` is an index into the events.  Clocks
  * count modelled ns. */
 uint64_t session_count(const struct session *s, size_t event);
+/* Does the event count retired instructions by nothing but what they are (spmu_event_decoded), as this session programs
+ * it?  Then session_uop says what a retired uop of these bits (enum spmu_is) adds. */
+bool session_counts_uops(const struct session *s, size_t event);
+uint64_t session_uop(const struct session *s, size_t event, uint64_t is);
 /* Is it counted for the machine, and not for a thread? */
 bool session_is_uncore(const struct session *s, size_t event);
 /* Modelled ns for which the event was enabled, and for which it was counted.  They are equal unless events take

@@ -47,6 +47,23 @@ uint64_t session_count(const struct session *s, size_t event)
 	return n;
 }
 
+bool session_counts_uops(const struct session *s, size_t event)
+{
+	/* what every uop may have, also those that rename adds, or what rename decides */
+	const uint64_t vague = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(INST_END2) | SPMU_IS(SLOT) |
+		SPMU_IS(EXEC) | SPMU_IS(ELIMINATED) | SPMU_IS(FLAGS_MERGE) | SPMU_IS(VECTOR_BLEND);
+	const struct session_event *e = &s->o.events->event[event];
+	const bool plain = e->source == SESSION_HARDWARE && e->event && !e->exclude_user &&
+		(e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel);
+	const uint64_t bits = plain ? spmu_event_decoded(s->o.model, e->event) : 0;
+	return bits && !(bits & vague);
+}
+
+uint64_t session_uop(const struct session *s, size_t event, uint64_t is)
+{
+	return spmu_event_uop(s->o.model, s->o.events->event[event].event, is);
+}
+
 bool session_is_uncore(const struct session *s, size_t event)
 {
 	return s->o.events->event[event].source == SESSION_UNCORE;

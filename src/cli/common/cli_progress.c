@@ -174,6 +174,13 @@ static uint64_t guard_window(void *context, struct run_thread *t, const struct r
 	return g->sink->window ? g->sink->window(g->sink->context, t, w) : 0;
 }
 
+static void guard_executed(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	struct guarded *g = context;
+	if (g->sink->executed)
+		g->sink->executed(g->sink->context, b, insns, times, repeats);
+}
+
 static void catch(struct sigaction before[CAUGHT])
 {
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -205,7 +212,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	struct guarded g = { .r = r, .sink = sink };
 	struct run_sink guard = { .context = &g,
 		.thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
-		.side = guard_side, .tick = guard_tick, .window = guard_window };
+		.side = guard_side, .tick = guard_tick, .window = guard_window,
+		.executed = guard_executed };
 	struct sigaction before[CAUGHT];
 
 	r->on_terminal = isatty(STDERR_FILENO);

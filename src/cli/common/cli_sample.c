@@ -2,6 +2,7 @@
  * --sample (cli_sample.h).
  */
 #include "cli/common/cli_sample.h"
+#include "isa/isa.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +78,10 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	s->interval = s->plan.interval;
 	s->look_at = 4 * AUTO_STEP;
 	run->run.sample = s->plan;
-	if (!s->count)
+	s->exact = calloc(events + 1, sizeof *s->exact);
+	for (size_t i = 0; s->exact && i < events; i++)
+		s->exact[i].is = session_counts_uops(session, i);
+	if (!s->count || !s->exact)
 		return err_set(err, ERR_NOMEM, "out of memory for estimates");
 	return estimate_create(&s->estimate, events + 1, err);
 }
@@ -153,6 +157,22 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	return s->automatic && !s->err.code ? choose(s) : 0;
 }
 
+void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	const unsigned whole = insns - (repeats && insns);
+	const struct uop *end = b->uop + b->uops;
+	for (size_t i = 0; i < s->events; i++) {
+		struct cli_sample_exact *exact = &s->exact[i];
+		for (const struct uop *u = b->uop; exact->is && u < end && u->insn < insns; u++) {
+			const uint64_t n = session_uop(s->session, i, u->is);
+			/* how many uops a REP instruction has is not known here */
+			if (n && (u->insn >= whole || b->insn[u->insn].flags & INSN_REP))
+				exact->is = false;
+			exact->count += n * times;
+		}
+	}
+}
+
 int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err)
 {
 	const struct core_misses *m = &r->misses;
@@ -168,6 +188,10 @@ int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct e
 
 double cli_sample_total(const struct cli_sample *s, size_t event, double *half)
 {
+	if (event < s->events && s->exact[event].is) {
+		*half = 0;
+		return (double)s->exact[event].count;
+	}
 	return estimate_total(s->estimate, event, half);
 }
 
@@ -177,9 +201,11 @@ void cli_sample_free(struct cli_sample *s)
 		free(s->thread[i].before);
 	free(s->thread);
 	free(s->count);
+	free(s->exact);
 	estimate_destroy(s->estimate);
 	s->thread = NULL;
 	s->threads = 0;
 	s->count = NULL;
+	s->exact = NULL;
 	s->estimate = NULL;
 }

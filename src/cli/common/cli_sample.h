@@ -19,6 +19,7 @@ struct cli_sample {
 	} *thread;
 	size_t threads;
 	double *count;		/* of each event, in a window */
+	struct cli_sample_exact { bool is; uint64_t count; } *exact;	/* of each event: it is counted exactly */
 	uint64_t interval;	/* auto: length of a stretch now */
 	size_t look_at;		/* auto: the number of windows at which the interval is looked at next */
 	struct err err;		/* err.code 0: none */
@@ -34,9 +35,12 @@ int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session 
 	struct err *err);
 /* The sink's (run_sink.window). */
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
+/* The sink's (run_sink.executed). */
+void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 /* After the run: then cli_sample_total may be called. */
 int  cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err);
-/* event: index in the session; one more than the last: the time that the threads ran, in ns. */
+/* *half: 0: the count is exact.  event: index in the session; one more than the last: the time that the threads ran,
+ * in ns. */
 double cli_sample_total(const struct cli_sample *s, size_t event, double *half);
 void cli_sample_free(struct cli_sample *s);
 #endif

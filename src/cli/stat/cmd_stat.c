@@ -376,6 +376,7 @@ static int collect_estimates(struct counting *s, const struct run_result *res, s
 		} else if (l->estimated) {
 			value = cli_sample_total(&s->o.sample,
 				l->role == ROLE_DURATION ? s->events.count : s->event_of_line[i], &l->half);
+			l->estimated = l->half != 0;
 		}
 		stats_add(&l->value, value);
 	}
@@ -501,6 +502,12 @@ static uint64_t on_window(void *context, struct run_thread *t, const struct run_
 	return cli_sample_window(&s->o.sample, t, w);
 }
 
+static void on_executed(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	cli_sample_executed(&s->o.sample, b, insns, times, repeats);
+}
+
 /* Makes one run and adds its counts to the table.  *started: threads were seen, so there is something to print. */
 static int run_once(struct counting *s, struct run_result *res, bool *started, struct err *err)
 {
@@ -509,8 +516,10 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 		.siblings = s->o.run.run.smt ? s->o.run.core.smt_threads : 0,
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = cli_session_sink(&s->session);
-	if (s->o.sample.on)
+	if (s->o.sample.on) {
 		sink.window = on_window;
+		sink.executed = on_executed;
+	}
 	if (s->o.interval_ms > 0)
 		so.interval_cycles = cli_cycles(&s->o.run.core, s->o.interval_ms);
 	memset(res, 0, sizeof *res);

@@ -16,6 +16,7 @@ struct warm_exit {		/* an execution that leaves the block through this exit */
 	uint16_t ops, branches, windows;	/* how many of the lists it has */
 	uint64_t last_mask;	/* instructions that it executes in the last window (struct warm_window) */
 	uint64_t next;		/* address behind the last instruction */
+	uint64_t times;		/* how often it was warmed since core_take_times was asked */
 };
 
 struct warm_window {

@@ -37,8 +37,10 @@ static int grow(void *array, size_t *room, size_t need, size_t size, struct err 
 
 static void free_graves(struct process *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		runner_forget_block(p, p->grave[i]);
 		isa_block_free(p->grave[i]);
+	}
 	if (p->graves > n)
 		memmove(p->grave, p->grave + n, (p->graves - n) * sizeof *p->grave);
 	p->graves -= n;
@@ -47,8 +49,10 @@ static void free_graves(struct process *p, size_t n)
 static void drop_blocks(struct process *p)
 {
 	runner_drain(p);
-	for (size_t i = 0; i < p->blocks; i++)
+	for (size_t i = 0; i < p->blocks; i++) {
+		runner_forget_block(p, p->block[i]);
 		isa_block_free(p->block[i]);
+	}
 	free_graves(p, p->graves);
 	p->graves_old = 0;
 	p->blocks = 0;

@@ -138,6 +138,8 @@ void process_decode_for(struct process_table *t, struct process *p, struct isa *
 int  process_decodes(struct process *p, struct isa *isa, const struct core_config *to, struct err *err);
 /* In run.c: the table that the process is in. */
 struct process_table *runner_processes(struct runner *r);
+/* In run.c: the block will be freed. */
+void runner_forget_block(struct process *p, struct iblock *b);
 /* In run.c: waits until the cores have finished everything that is queued for this process. */
 void runner_drain(struct process *p);
 /* Number of instructions that an execution completes. */

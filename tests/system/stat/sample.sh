@@ -28,6 +28,17 @@ compare() {	# NAME CORE OPTIONS...: of the stream s
 	for (k in n) s += n[k]; print s }' >out
 compare awk golden-cove --no-wrong-path
 same "mispredicts are exact, because warming counts them" "$(of branch-misses sampled 1)" "$(of branch-misses full 1)"
+kinds=branches,br_inst_retired.cond,br_inst_retired.near_call,mem_inst_retired.all_loads,mem_inst_retired.lock_loads
+kinds=$kinds,fp_arith_inst_retired.scalar_double,int_vec_retired.128bit
+"$SOFTPMU" stat -x, -e $kinds --no-wrong-path --replay s -o f
+"$SOFTPMU" stat -x, -e $kinds --no-wrong-path --sample --replay s -o g
+cut -d, -f1-3 f >kinds
+cut -d, -f1-3 g >estimated
+same_files "what instructions are is counted exactly" kinds estimated
+same "and without an interval" "$(cut -d, -f4 g | sort -u)" ""
+"$SOFTPMU" stat -x, -e mem_inst_retired.all_stores --no-wrong-path --sample --replay s -o g
+half=$(of mem_inst_retired.all_stores g 4)
+nonzero "stores of REP instructions, which the loader has, are estimated" "${half%\%}"
 exact=$(of cycles full 1)
 "$SOFTPMU" stat -x, -e cycles --replay s -o full
 "$SOFTPMU" stat -x, -e cycles --sample --replay s -o sampled

@@ -516,6 +516,8 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 		.siblings = s->o.run.run.smt ? s->o.run.core.smt_threads : 0,
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = cli_session_sink(&s->session);
+	struct err why = { 0 };
+	int late = 0;
 	if (s->o.sample.on) {
 		sink.window = on_window;
 		sink.executed = on_executed;
@@ -538,7 +540,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
 		on_interval(s, res->cycles);	/* the rest, shorter than an interval */
 	else if (*started && s->o.sample.on)
-		rc = collect_estimates(s, res, rc ? NULL : err);
+		late = collect_estimates(s, res, &why);
 	else if (*started && s->o.interval_ms <= 0)
 		collect(s, res);
 	if (s->o.verbose && *started)
@@ -549,6 +551,10 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 			(unsigned long long)res->cycles, session_pmus(s->session), res->wall_seconds,
 			res->wall_seconds > 0 ? 1e-6 * (double)(res->instructions + res->warmed) / res->wall_seconds
 					      : 0);
+	if (late && !rc) {
+		*err = why;
+		rc = late;
+	}
 	return rc;
 }
 

@@ -66,6 +66,12 @@ has "processes are sampled, too" "^3000$" out
 "$SOFTPMU" stat --sample "$PROGRAMS/threads" spin 20000 >out 2>err
 has "threads at the same time are told" "threads ran at the same time" err
 
+# A stream that is cut short: what was counted is printed, and the run has failed.
+head -c $(($(wc -c <s) * 3 / 4)) s >./cut
+"$SOFTPMU" stat --sample -x, -e cycles --replay ./cut >out 2>err
+same "a run whose stream is cut short has failed" "$?" 1
+has "a cut stream is told" "cut short.*what was counted until then is printed" err
+
 # Refusals, in one line.
 for o in "-I 1" "-r 2" "--per-thread" "--per-region" "--one-pmu" "--start 100" "--smt" "--cpus 2"; do
 	# shellcheck disable=SC2086	# two words

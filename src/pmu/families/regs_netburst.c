@@ -131,11 +131,11 @@ static void add_row(struct spmu *p, unsigned i, const struct pmu_row *row)
 		t.num *= twice ? 2 : 1;
 		if (!t.conds) {
 			const struct pmu_source *s = &p->model->source[t.source];
-			/* levels, and signals that say how often they happened */
-			bool levels = s->is_signal
-				? s->form == FORM_PENDING || pmu_signal_kind(s->signal) != SPMU_INTERVAL
+			/* what may come more than 15 times a clock: levels, and all signals but "true in this clock" */
+			bool many = s->is_signal
+				? s->form != FORM_VALUE || pmu_signal_kind(s->signal) != SPMU_INTERVAL
 				: s->until != STAGE_NONE;
-			if (levels || pmu_squashed(s->stage, s->did_mask, s->did_want))
+			if (many || pmu_squashed(s->stage, s->did_mask, s->did_want))
 				p->detected.exact |= 1u << i;
 			if (merge(p, x, &t, s))
 				continue;
@@ -162,8 +162,7 @@ static void compose_bus(struct spmu *p, unsigned i, enum netburst_bus of, uint32
 			return;
 		x->terms = 1;
 		x->term[0] = (struct pmu_term){ .num = 1, .den = 1, .source = (uint16_t)source };
-		if (want.form == FORM_VALUE)	/* entries, which may be more than 15 */
-			p->detected.exact |= 1u << i;
+		p->detected.exact |= 1u << i;	/* the bus takes more than 15 entries, and a clock may bring as many */
 		return;
 	}
 }

@@ -358,6 +358,37 @@ static void test_bogus_increments_are_clipped_to_15_a_clock(void **state)
 	assert_int_equal(nb_count(p, 12), 15);
 }
 
+/* Whatever a signal's records say: 20 that begin in one clock add 15 to every event that counts their beginnings. */
+static void test_signals_are_clipped_to_15_a_clock(void **state)
+{
+	(void)state;
+	unsigned rows = 0;
+	for (size_t k = 0; k < model->rows; k++) {
+		const struct pmu_row *row = &model->row[k];
+		const struct spmu_event *e = &row->public;
+		const struct pmu_term *t = &row->expr.term[0];
+		const struct pmu_source *source = &model->source[t->source];
+		if (!row->expr.terms || t->conds || !source->is_signal || source->form != FORM_BEGINS ||
+			e->replay_enable || *e->upstream)
+			continue;
+		struct spmu *q = netburst_pmu(model, NULL);
+		const unsigned pmc = (unsigned)__builtin_ctz((unsigned)e->pmc_mask);
+		nb_program(q, pmc, e->name, T0, 0);
+		s.n = 0;
+		for (unsigned i = 0; i < 20; i++) {
+			stream_signal(&s, source->signal, 50, 60, 1);
+			s.r[s.n - 1].is = source->is_want;
+		}
+		stream_cycles(&s, 0, 3, 0, 100);
+		stream_send_all(&s, q);
+		if (nb_count(q, pmc) > 15)
+			fail_msg("%s: %llu", e->name, (unsigned long long)nb_count(q, pmc));
+		rows += nb_count(q, pmc) == 15;
+		spmu_destroy(q);
+	}
+	assert_true(rows >= 2);		/* page walks */
+}
+
 /* Non-sleep clock ticks are counted with any event but no_event and threshold 15 with COMPLEMENT. Neither the
  * privilege level nor whether the thread runs matters. */
 static void test_threshold_15_with_complement_counts_every_clock(void **state)
@@ -622,6 +653,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_active_thread_modes_qualify_every_cycle, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_thresholds_compare_the_increment_of_each_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bogus_increments_are_clipped_to_15_a_clock, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_signals_are_clipped_to_15_a_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threshold_15_with_complement_counts_every_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clock_ticks_end_with_the_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_deliver_modes_of_two_threads, setup, teardown),

@@ -3,10 +3,13 @@
  * a queue.
  */
 #include "run/engine.h"
+#include "run/watch/calls.h"
 #include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
 #include <stdlib.h>
 #include <string.h>
+
+_Static_assert(CALLS_DEPTH * sizeof(struct calls_frame) / 8 < ENGINE_CHUNK / 2, "a window's frames fit");
 
 /* length of the fixed part */
 enum {
@@ -52,6 +55,11 @@ static void window(struct engine *e, struct rthread *t, const struct run_window 
 {
 	struct sample_place *s = &t->sample;
 	core_flush(t->on, false);
+	if (w->leads) {
+		if (e->sink->window)
+			e->sink->window(e->sink->context, &t->pub, w);
+		return;
+	}
 	if (w->begins) {
 		s->begin_cycle = rthread_now(t);
 		s->begin_done = w->instructions;
@@ -97,9 +105,12 @@ static void operation(void *context, const uint64_t *w)
 		break;
 	case OP_SETTLE:
 		break;
-	case OP_WINDOW:
-		window(e, t, (const struct run_window *)(w + 2));
+	case OP_WINDOW: {
+		struct run_window part = *(const struct run_window *)(w + 2);
+		part.frame = (const struct calls_frame *)(w + WINDOW_WORDS);
+		window(e, t, &part);
 		break;
+	}
 	}
 }
 
@@ -342,15 +353,19 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		walker_made(t->walker, words);
 }
 
-void engine_window(struct engine *e, struct rthread *t, bool begins, uint64_t represents)
+void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents)
 {
-	const struct run_window window = { .begins = begins, .instructions = t->sample.done, .represents = represents,
-		.misses = core_warm_misses(t->leader) };
-	uint64_t *w = reserve(e, WINDOW_WORDS);
-	w[0] = (uint64_t)OP_WINDOW << 56 | WINDOW_WORDS;
+	const struct run_window window = { .leads = part == SAMPLE_LEAD, .begins = part == SAMPLE_MEASURED,
+		.instructions = t->sample.done, .represents = represents, .misses = core_warm_misses(t->leader),
+		.frames = t->calls && part == SAMPLE_LEAD ? t->calls->depth : 0 };
+	const size_t words = WINDOW_WORDS + window.frames * sizeof(struct calls_frame) / 8;
+	uint64_t *w = reserve(e, words);
+	w[0] = (uint64_t)OP_WINDOW << 56 | words;
 	w[1] = (uint64_t)t;
 	memcpy(w + 2, &window, sizeof window);
-	e->fill += WINDOW_WORDS;
+	if (window.frames)
+		memcpy(w + WINDOW_WORDS, t->calls->frame, window.frames * sizeof(struct calls_frame));
+	e->fill += words;
 }
 
 void engine_follow(struct rthread *t)

@@ -22,7 +22,7 @@ enum op {
 	OP_NEED,	/* the thread spins: it continues no earlier than block w[3] of thread w[2] is done */
 	OP_WAIT,	/* the same for a thread that was halted: blocked in a system call */
 	OP_SETTLE,	/* do everything that order.h has queued for process w[2] */
-	OP_WINDOW,	/* of a sampled run: w[2] and behind, a struct run_window */
+	OP_WINDOW,	/* of a sampled run: w[2] and behind, a struct run_window, and its frames */
 };
 
 struct engine {
@@ -56,9 +56,9 @@ static inline void engine_settle(struct engine *e, const struct process *p)
 }
 /* Warms only.  In a gap nothing is queued: the front does it at once, after what was queued before. */
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
-/* A window of a sampled run begins or ends here: the sink is told when all before it has been passed on.  represents:
- * run_window.represents. */
-void engine_window(struct engine *e, struct rthread *t, bool begins, uint64_t represents);
+/* A part of a window of a sampled run begins here, or the gap behind it: the sink is told when all before has been
+ * passed on.  represents: run_window.represents. */
+void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents);
 /* t has a walker: sets whether and when it may learn what the core did with its walks. */
 void engine_follow(struct rthread *t);
 /* t was blocked until `by` had done its block `number`. */

@@ -7,6 +7,7 @@
 #include "run/gap.h"
 #include "run/ahead.h"
 #include "core/wrongpath/walker.h"
+#include "run/watch/calls.h"
 
 enum { FETCH_AHEAD = 128 };	/* words, as in run.c */
 
@@ -50,6 +51,8 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 			break;
 		if (t->walker)
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
+		if (t->calls && calls_ends(block, exit))
+			calls_block(t->calls, block, exit, slots);
 		done += core_warm_whole(core, block, exit, slots, next->addr);
 		block = next;
 		exit = next_exit;

@@ -54,6 +54,7 @@ struct run_heap {
 const char *run_heap_function(uint32_t number);	/* "malloc", "new" */
 
 struct run_window;
+struct calls_frame;	/* run/watch/calls.h */
 struct run_sink {
 	void *context;
 	/* Any of these may be NULL; a negative return of one that returns int ends the run with that error. */
@@ -71,7 +72,7 @@ struct run_sink {
 	 * of a REP instruction. */
 	void (*executed)(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 	/* run_options.sample.  At the end of a window, returns the interval to use from the window after the next one
-	 * on; 0: as before. */
+	 * on; 0: as before.  Else what it returns does not matter. */
 	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);
 	/* The program asks something (softpmu/client.h); all that it did before, up to `request`, has been passed
 	 * on.  name: of a region, else "".  Fills in the answer except its number.  True: from now on the sink
@@ -80,13 +81,17 @@ struct run_sink {
 		struct st_answer *answer);
 };
 
-/* A place of a sampled run (run_options.sample): a window begins or ends.  All that the thread did before has been
- * passed on. */
+/* A place of a sampled run (run_options.sample): a window's lead or measured part begins, or the window ends.  All that
+ * the thread did before has been passed on. */
 struct run_window {
-	bool begins;
+	bool leads;			/* the window's lead begins: nothing is counted yet */
+	bool begins;			/* the measured part begins; else, unless `leads`, it ends */
 	uint64_t instructions;		/* that the thread has executed before this place, timed or not */
 	uint64_t represents;		/* instructions of the stretch that the window stands for */
 	struct core_misses misses;	/* of all instructions before this place, as warming sees them */
+	/* run_options.calls, where the lead begins: the calls under way, outermost first; valid during the call */
+	const struct calls_frame *frame;
+	size_t frames;
 };
 
 /* What of a sampled run is timed: in each stretch of `interval` instructions of a thread a window of `measured`
@@ -126,6 +131,8 @@ struct run_options {
 	bool heap;
 	/* keep the threads' registers for the sink; needs regs, or a stream that holds them */
 	bool history;
+	/* of a sampled run: keep the threads' calls, for run_window.frame */
+	bool calls;
 	const struct core_wanted *wanted;	/* what the sink uses; the cores drop the rest.  NULL: everything */
 	/* number of processors that the threads of each process share; 0: every thread has a core of its own */
 	uint32_t cpus;

@@ -3,6 +3,7 @@
  */
 #include "run/sample.h"
 #include "core/wrongpath/walker.h"
+#include "run/watch/calls.h"
 #include "run/watch/history.h"
 
 int sample_check(const struct run_options *o, struct err *err)
@@ -65,6 +66,7 @@ static void begin(struct runner *r, struct rthread *t)
 	machine_pass(p->leader, now);
 	if (s->next_interval >= sample_least(&r->o->sample))
 		s->then = s->next_interval;
+	engine_window(&r->engine, t, SAMPLE_LEAD, s->interval);
 	s->part = SAMPLE_LEAD;
 	s->until = s->done + r->o->sample.lead;
 }
@@ -79,12 +81,12 @@ static void turn(struct runner *r, struct rthread *t)
 			break;
 		__attribute__((fallthrough));	/* there is no lead */
 	case SAMPLE_LEAD:
-		engine_window(&r->engine, t, true, s->interval);
+		engine_window(&r->engine, t, SAMPLE_MEASURED, s->interval);
 		s->part = SAMPLE_MEASURED;
 		s->until = s->done + r->o->sample.measured;
 		break;
 	case SAMPLE_MEASURED:
-		engine_window(&r->engine, t, false, s->interval);
+		engine_window(&r->engine, t, SAMPLE_GAP, s->interval);
 		s->left = s->done;
 		s->windows++;
 		s->base += s->interval;
@@ -114,6 +116,8 @@ void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 	const unsigned done = run_completed(p->block, p->exit, p->insns);
 	core_warm_block(t->leader, p->block, p->exit, p->insns, p->slots, p->next_ip);
 	s->done += done;
+	if (t->calls && done == p->block->exit[p->exit].insns && calls_ends(p->block, p->exit))
+		calls_block(t->calls, p->block, p->exit, p->slots);
 	if (__builtin_expect(!core_counts_times(p->block, p->exit, p->insns), 0) && r->sink->executed)
 		r->sink->executed(r->sink->context, p->block, done, 1, done < p->insns);
 	if (s->part != SAMPLE_GAP) {

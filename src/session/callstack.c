@@ -5,34 +5,23 @@
 
 void callstack_init(struct callstack *c)
 {
-	c->depth = 0;
+	c->calls.depth = 0;
 	c->is = c->store = c->load = 0;
 }
 
-static void drop_to(struct callstack *c, uint64_t slot)
+void callstack_set(struct callstack *c, const struct calls_frame *frame, size_t frames)
 {
-	while (c->depth && c->frame[c->depth - 1].slot <= slot)
-		c->depth--;
+	callstack_init(c);
+	memcpy(c->calls.frame, frame, frames * sizeof *frame);
+	c->calls.depth = frames;
 }
 
 static void finish(struct callstack *c, uint64_t ip)
 {
-	if (c->is & SPMU_IS(CALL)) {
-		if (c->store)
-			drop_to(c, c->store);
-		if (c->depth == CALLSTACK_DEPTH) {
-			/* Drops half of it at once, so that deep recursion does not move the array at every call. */
-			c->depth /= 2;
-			memmove(c->frame, c->frame + CALLSTACK_DEPTH - c->depth, c->depth * sizeof *c->frame);
-		}
-		/* the records have no access for it: place it just below the frame around it */
-		c->frame[c->depth].slot = c->store ? c->store : c->depth ? c->frame[c->depth - 1].slot - 1 : UINT64_MAX;
-		c->frame[c->depth++].call_ip = ip;
-	} else if (c->load) {
-		drop_to(c, c->load);
-	} else if (c->depth) {
-		c->depth--;	/* the records have no access for this return: drop one frame */
-	}
+	if (c->is & SPMU_IS(CALL))
+		calls_enter(&c->calls, c->store, ip);
+	else
+		calls_leave(&c->calls, c->load);
 }
 
 void callstack_walk(struct callstack *c, const struct spmu_batch *b, size_t from, size_t to)
@@ -58,7 +47,7 @@ size_t callstack_chain(const struct callstack *c, uint64_t ip, uint64_t *chain)
 {
 	size_t n = 0;
 	chain[n++] = ip;
-	for (size_t i = c->depth; i-- > 0;)
-		chain[n++] = c->frame[i].call_ip + 1;
+	for (size_t i = c->calls.depth; i-- > 0;)
+		chain[n++] = c->calls.frame[i].call_ip + 1;
 	return n;
 }

@@ -138,7 +138,7 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	struct cli_sample_thread *t = number < session_threads(s->session) ? thread_of(s, number) : NULL;
 	if (!t && !s->err.code)
 		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
-	if (!t)
+	if (!t || w->leads)
 		return 0;
 	if (w->begins) {
 		t->began = *w;

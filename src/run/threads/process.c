@@ -335,6 +335,8 @@ void process_thread_end(struct rthread *t)
 	t->pub.registers = NULL;
 	free(t->heap);
 	t->heap = NULL;
+	free(t->calls);
+	t->calls = NULL;
 	t->pending.block = NULL;
 	free(t->kept);
 	ahead_destroy(t->ahead);

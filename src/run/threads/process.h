@@ -36,7 +36,7 @@ struct ahead;
 
 /* Where a thread is in a sampled run (sample.h). */
 struct sample_place {
-	enum { SAMPLE_GAP, SAMPLE_LEAD, SAMPLE_MEASURED } part;
+	enum sample_part { SAMPLE_GAP, SAMPLE_LEAD, SAMPLE_MEASURED } part;
 	uint64_t done;		/* instructions so far */
 	uint64_t until;		/* this part ends when so many are done */
 	uint64_t base;		/* where the current stretch begins */
@@ -69,6 +69,7 @@ struct rthread {
 	size_t kept_size;
 	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none do (ahead.h) */
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
+	struct calls *calls;		/* run_options.calls; else NULL */
 	uint32_t guest_tid;		/* the tracer's number */
 	bool alive;
 	bool in_call;			/* its last operation so far is a system call (cores' thread) */

@@ -4,6 +4,7 @@
 #include "run/runner.h"
 #include "run/ahead.h"
 #include "run/sample.h"
+#include "run/watch/calls.h"
 #include "run/watch/history.h"
 #include "core/core.h"
 #include "core/wrongpath/walker.h"
@@ -49,6 +50,8 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 		if (rc < 0)
 			return rc;
 		sample_start(r, t);
+		if (r->o->calls && !(t->calls = calloc(1, sizeof *t->calls)))
+			return err_set(err, ERR_NOMEM, "out of memory for a thread's calls");
 		r->result->threads_at_once |= process_needs_order(p);
 	} else if (!p->ordered && process_needs_order(p)) {
 		rc = process_order(p, err);

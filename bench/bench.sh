@@ -31,9 +31,9 @@ timed() {	# FILE PROGRAM PREFIX...
 }
 for round in $(seq "$rounds"); do
 	for p in $programs; do
-		timed "$work/$p.soft" "$p" build/softpmu stat --core "$core" -x, -e instructions,cycles \
+		timed "$work/$p.soft" "$p" build/softpmu stat --detail --core "$core" -x, -e instructions,cycles \
 			-o "$work/$p.stat"
-		timed "$work/$p.right" "$p" build/softpmu stat --core "$core" --no-wrong-path -x, \
+		timed "$work/$p.right" "$p" build/softpmu stat --detail --core "$core" --no-wrong-path -x, \
 			-e instructions,cycles -o /dev/null
 		timed "$work/$p.call" "$p" valgrind --tool=callgrind --cache-sim=yes --branch-sim=yes \
 			--callgrind-out-file=/dev/null
@@ -61,6 +61,6 @@ for regs in without with; do
 	done
 	printf 'tracer alone on bzip2, %s registers: %s MIPS\n' "$regs" "$(median "$work/tracer")"
 done
-/usr/bin/time -f '%M' -o "$work/mem" build/softpmu stat --core "$core" -e instructions -o /dev/null bzip2 \
+/usr/bin/time -f '%M' -o "$work/mem" build/softpmu stat --detail --core "$core" -e instructions -o /dev/null bzip2 \
 	-c "$work/text" >/dev/null
 printf 'peak memory of softpmu on bzip2: %s KB\n' "$(tail -n 1 "$work/mem")"

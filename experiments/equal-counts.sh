@@ -28,6 +28,7 @@ record true32 "$programs/work32"
 # Each prints what one program measures of $path on $core, for comparison.
 counts() { # PROGRAM OPTION...
 	program=$1; shift
+	"$program" stat --help | grep -q -- '--detail' && set -- --detail "$@"
 	"$program" stat --replay "$path" --core "$core" "$@" -x, -o "$work/out" -e "instructions,cycles,$list" \
 		>/dev/null 2>"$work/err" || cat "$work/err"
 	cat "$work/out"

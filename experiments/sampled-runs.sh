@@ -46,7 +46,7 @@ timed() {	# NAME FILE OPTION...: leaves the CPU seconds in FILE.s
 }
 for name in ${PROGRAMS:-awk bzip2 sqlite3 python3}; do
 	make_stream "$name"
-	timed "$name" "$work/full" "$@"
+	timed "$name" "$work/full" "$@" --detail
 	timed "$name" "$work/sampled" "$@" --sample="${SAMPLE:-auto}"
 	echo "$name: $(cat "$work/full.s") s of CPU in full detail, $(cat "$work/sampled.s") s sampled"
 	awk -F, 'NR == FNR { full[$3] = $1; next } {

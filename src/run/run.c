@@ -127,6 +127,8 @@ static inline void run_block(struct runner *r, struct rthread *t, struct pending
 		sample_block(r, t, p);
 	else if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
 		engine_run(&r->engine, t, p);
+	if (__builtin_expect((t->process->detail_left -= p->insns) < 0, 0))
+		sample_after(r, t);
 	if (__builtin_expect(t->heap != NULL, 0))
 		watch_heap(r, t, p);
 }

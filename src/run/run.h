@@ -74,6 +74,9 @@ struct run_sink {
 	/* run_options.sample.  At the end of a window, returns the interval to use from the window after the next one
 	 * on; 0: as before.  Else what it returns does not matter. */
 	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);
+	/* run_options.sample: the thread is sampled from here on.  It starts here, or its process has executed
+	 * sample.after instructions. */
+	void (*sampled)(void *context, struct run_thread *t);
 	/* The program asks something (softpmu/client.h); all that it did before, up to `request`, has been passed
 	 * on.  name: of a region, else "".  Fills in the answer except its number.  True: from now on the sink
 	 * needs this thread's records in full.  NULL: there is no answer. */
@@ -97,7 +100,12 @@ struct run_window {
 /* What of a sampled run is timed: in each stretch of `interval` instructions of a thread a window of `measured`
  * instructions, behind `lead` more that bring the pipeline up to speed.  Everything else only warms caches, TLBs,
  * prefetchers and predictors.  Windows do not change what the rest finds.  measured 0: everything is timed. */
-struct run_sample { uint64_t interval, lead, measured; };
+struct run_sample {
+	uint64_t interval, lead, measured;
+	/* each process is timed in full until it has executed so many instructions; if several of its threads run
+	 * then, it goes on in full detail */
+	uint64_t after;
+};
 enum { RUN_SAMPLE_LEAST = 4 };	/* an interval is at least so many times lead + measured */
 
 /* A write of a feature register (core/machine/features.h) whenever a thread reaches a place: after all that the
@@ -153,6 +161,8 @@ struct run_result {
 	uint64_t instructions;	/* timed */
 	uint64_t warmed;	/* functionally warmed: outside of start..stop, or of a sampled run's windows */
 	bool threads_at_once;	/* of a sampled run: some process had several threads at a time */
+	bool threads_detailed;	/* some process was not sampled, because several threads of it ran (run_sample.after) */
+	uint64_t sampled;	/* of `instructions` and `warmed` together, those of sampled threads */
 	struct core_misses misses;	/* of a sampled run: of all instructions, as warming sees them */
 	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */
 	uint64_t unknown;	/* executions of instructions without a row in the uop table */

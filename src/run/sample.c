@@ -44,6 +44,47 @@ void sample_start(const struct runner *r, struct rthread *t)
 	place(r, t);
 }
 
+/* Gives the process and its thread leaders, which take over what they have. */
+static int lead(struct process *p, struct rthread *t, struct err *err)
+{
+	int rc = machine_create(&p->leader, p->runner->o->core, err);
+	if (rc < 0)
+		return rc;
+	machine_leads(p->leader);
+	rc = core_create(&t->leader, p->leader, NULL, NULL, err);
+	if (rc < 0)
+		return rc;
+	core_copy(t->leader, t->core);
+	return machine_copy(p->leader, p->machine, err);
+}
+
+void sample_after(struct runner *r, struct rthread *t)
+{
+	struct process *p = t->process;
+	struct err err = { 0 };
+	p->detail_left = INT64_MAX;
+	if (r->failed || !r->o->sample.after || p->sampled)
+		return;
+	if (process_needs_order(p)) {
+		r->result->threads_detailed = true;
+		return;
+	}
+	engine_drain(&r->engine, p);
+	core_flush(t->on, false);
+	const int rc = lead(p, t, &err);
+	if (rc < 0) {
+		r->failed = rc;
+		r->failure = err;
+		return;
+	}
+	sample_start(r, t);
+	t->sample.cycles = rthread_now(t);
+	t->sample.instructions = rthread_instructions(t);
+	r->warms = p->sampled = true;
+	if (r->sink->sampled)
+		r->sink->sampled(r->sink->context, &t->pub);
+}
+
 /* A window begins: the timed cores take over what the leaders have. */
 static void begin(struct runner *r, struct rthread *t)
 {

@@ -10,6 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Before the first image of a process: when it is sampled. */
+static void plan_sampling(const struct run_sample *s, struct process *p)
+{
+	p->sampled = s->measured && !s->after;
+	p->detail_left = s->measured && s->after && s->after < INT64_MAX ? (int64_t)s->after : INT64_MAX;
+}
+
 static int image_start(struct runner *r, struct process *p, const struct st_process *s, struct err *err)
 {
 	if (s->magic != ST_MAGIC || s->version < ST_VERSION_OLDEST || s->version > ST_VERSION)
@@ -21,10 +28,12 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 	if (!s->has_assists && runner_wants_assists(r->o))
 		return err_set(err, ERR_INPUT, "the stream does not say which operations meet denormal numbers: "
 			"record it with softpmu trace --assists");
+	if (!p->machine)
+		plan_sampling(&r->o->sample, p);
 	runner_end_threads(r, p);	/* exec: the new image starts when the old one has ended */
 	heap_forget(&r->heap, p->index);
 	int rc = process_image(p, s, r->o->core, err);
-	if (!rc && r->o->sample.measured)
+	if (!rc && p->sampled)
 		rc = machine_create(&p->leader, r->o->core, err);
 	if (!rc && p->leader)
 		machine_leads(p->leader);
@@ -140,7 +149,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 static void wait_for_waker(struct runner *r, struct process *p, struct rthread *t, const struct st_syscall *s)
 {
 	struct depend_need by;
-	if (r->o->sample.measured)	/* threads have clocks of their own */
+	if (p->leader)	/* threads have clocks of their own */
 		return;
 	if (p->depend && depend_woken(p->depend, t->index, p->word_bytes == 8, s, &by))
 		engine_wait(&r->engine, t, p->thread[by.thread], by.number);

@@ -168,6 +168,13 @@ static bool guard_client(void *context, struct run_thread *t, const struct st_cl
 	return g->sink->client && g->sink->client(g->sink->context, t, request, name, answer);
 }
 
+static void guard_sampled(void *context, struct run_thread *t)
+{
+	struct guarded *g = context;
+	if (g->sink->sampled)
+		g->sink->sampled(g->sink->context, t);
+}
+
 static uint64_t guard_window(void *context, struct run_thread *t, const struct run_window *w)
 {
 	struct guarded *g = context;
@@ -212,8 +219,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	struct guarded g = { .r = r, .sink = sink };
 	struct run_sink guard = { .context = &g,
 		.thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
-		.side = guard_side, .tick = guard_tick, .window = guard_window,
-		.executed = guard_executed };
+		.side = guard_side, .tick = guard_tick, .sampled = guard_sampled,
+		.window = guard_window, .executed = guard_executed };
 	struct sigaction before[CAUGHT];
 
 	r->on_terminal = isatty(STDERR_FILENO);

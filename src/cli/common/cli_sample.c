@@ -15,6 +15,8 @@ enum {
 	/* then twice as long whenever the interval of the running time has become narrow enough, which is looked at
 	 * when the number of windows has doubled */
 	AUTO_MOST = 1 << 26,
+	/* without an option, so many instructions are timed before the run is sampled */
+	AUTO_AFTER = 200000000,
 };
 static const double auto_narrow = 0.007;	/* of +-0.01, which the rest of the run must not lose again */
 
@@ -32,7 +34,7 @@ static bool number(const char **at, uint64_t *out)
 
 int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 {
-	struct run_sample p = { AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED };
+	struct run_sample p = { AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED, 0 };
 	s->on = true;
 	s->automatic = !value || !strcmp(value, "auto");
 	const char *at = value;
@@ -48,18 +50,43 @@ int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 	return 0;
 }
 
+void cli_sample_default(struct cli_sample *s)
+{
+	if (!s->on)
+		s->plan = (struct run_sample){ AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED, 0 };
+	s->automatic |= !s->on;
+	s->on = true;
+	if (!s->after)
+		s->after = AUTO_AFTER;
+}
+
+int cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err *err)
+{
+	s->in_full = !value;
+	if (!value)
+		return 0;
+	if (!number(&value, &s->after) || *value || !s->after || s->after > INT64_MAX)
+		return err_set(err, ERR_INPUT, "--detail=N: N is a number of instructions, as in 50M");
+	cli_sample_default(s);
+	return 0;
+}
+
+const char *cli_sample_misfit(const struct cli_run *run)
+{
+	if (run->run.start || run->run.stop)
+		return "--sample goes neither with --start nor with --stop";
+	if (run->run.smt || run->cpus)
+		return "--sample goes neither with --smt nor with --cpus: in a sampled run, threads do not wait for "
+		       "each other";
+	if (run->run.writes)
+		return "--sample does not go with --wrmsr REGISTER=VALUE@FUNCTION";
+	return NULL;
+}
+
 int cli_sample_check(const struct cli_sample *s, const struct cli_run *run)
 {
-	const char *text = NULL;
-	if (!s->on)
-		return 0;
-	if (run->run.start || run->run.stop)
-		text = "--sample goes neither with --start nor with --stop";
-	else if (run->run.smt || run->cpus)
-		text = "--sample goes neither with --smt nor with --cpus: in a sampled run, threads do not wait for "
-		       "each other";
-	else if (run->run.writes)
-		text = "--sample goes not with --wrmsr REGISTER=VALUE@FUNCTION";
+	const char *text = s->on && s->in_full ? "--sample and --detail exclude each other"
+		: s->on ? cli_sample_misfit(run) : NULL;
 	if (text)
 		cli_error("%s", text);
 	return text ? -1 : 0;
@@ -78,10 +105,13 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	s->interval = s->plan.interval;
 	s->look_at = 4 * AUTO_STEP;
 	run->run.sample = s->plan;
+	run->run.sample.after = s->after;
+	s->sampled = false;
+	s->detail = calloc(events + 1, sizeof *s->detail);
 	s->exact = calloc(events + 1, sizeof *s->exact);
 	for (size_t i = 0; s->exact && i < events; i++)
 		s->exact[i].is = session_counts_uops(session, i);
-	if (!s->count || !s->exact)
+	if (!s->count || !s->detail || !s->exact)
 		return err_set(err, ERR_NOMEM, "out of memory for estimates");
 	return estimate_create(&s->estimate, events + 1, err);
 }
@@ -115,6 +145,26 @@ static struct cli_sample_thread *thread_of(struct cli_sample *s, size_t number)
 	return t->before ? t : NULL;
 }
 
+void cli_sample_sampled(struct cli_sample *s, const struct run_thread *run)
+{
+	const size_t number = session_thread_number(s->session, run);
+	struct cli_sample_thread *t = number < session_threads(s->session) ? thread_of(s, number) : NULL;
+	if (!t && !s->err.code)
+		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
+	if (!t)
+		return;
+	t->sampled = true;
+	for (size_t i = 0; i <= s->events; i++)
+		if (i == s->events || !session_is_uncore(s->session, i))
+			s->detail[i] += counted(s, number, i);
+		else if (!s->sampled)	/* the machine's, not the thread's */
+			s->detail[i] = counted(s, number, i);
+	if (s->after && !s->sampled)
+		cli_warn("%g million instructions are timed; the rest of the run is sampled (--detail times all of it)",
+			1e-6 * (double)s->after);
+	s->sampled = true;
+}
+
 /* --sample=auto, after a window: the stretch to use from now on. */
 static uint64_t choose(struct cli_sample *s)
 {
@@ -126,7 +176,7 @@ static uint64_t choose(struct cli_sample *s)
 		return 0;
 	s->look_at = 2 * n;
 	estimate_fit(s->estimate, NULL);
-	const double time = estimate_total(s->estimate, s->events, &half);
+	const double time = s->detail[s->events] + estimate_total(s->estimate, s->events, &half);
 	if (!(half < auto_narrow * time) || s->interval >= AUTO_MOST)
 		return 0;
 	return s->interval *= 2;
@@ -176,13 +226,17 @@ void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned 
 int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err)
 {
 	const struct core_misses *m = &r->misses;
-	const double total[ESTIMATE_SIZES] = { (double)(r->instructions + r->warmed), (double)m->branches,
+	const double total[ESTIMATE_SIZES] = { (double)r->sampled, (double)m->branches,
 		(double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks };
 	if (s->err.code) {
 		*err = s->err;
 		return s->err.code;
 	}
 	estimate_fit(s->estimate, total);
+	for (size_t k = 0; k < session_threads(s->session); k++)
+		for (size_t i = 0; i <= s->events && !(k < s->threads && s->thread[k].sampled); i++)
+			if (i == s->events || !session_is_uncore(s->session, i))
+				s->detail[i] += counted(s, k, i);
 	return 0;
 }
 
@@ -190,9 +244,9 @@ double cli_sample_total(const struct cli_sample *s, size_t event, double *half)
 {
 	if (event < s->events && s->exact[event].is) {
 		*half = 0;
-		return (double)s->exact[event].count;
+		return s->detail[event] + (double)s->exact[event].count;
 	}
-	return estimate_total(s->estimate, event, half);
+	return s->detail[event] + estimate_total(s->estimate, event, half);
 }
 
 void cli_sample_free(struct cli_sample *s)
@@ -201,11 +255,12 @@ void cli_sample_free(struct cli_sample *s)
 		free(s->thread[i].before);
 	free(s->thread);
 	free(s->count);
+	free(s->detail);
 	free(s->exact);
 	estimate_destroy(s->estimate);
 	s->thread = NULL;
 	s->threads = 0;
-	s->count = NULL;
+	s->count = s->detail = NULL;
 	s->exact = NULL;
 	s->estimate = NULL;
 }

@@ -8,6 +8,8 @@
 
 struct cli_sample {
 	bool on, automatic;
+	bool in_full;			/* --detail */
+	uint64_t after;			/* so many instructions are timed first */
 	struct run_sample plan;
 	/* of the current run: */
 	struct session *session;
@@ -16,9 +18,12 @@ struct cli_sample {
 	struct cli_sample_thread {	/* by number of the session's thread */
 		struct run_window began;
 		double *before;	/* of each event: its count there */
+		bool sampled;
 	} *thread;
 	size_t threads;
 	double *count;		/* of each event, in a window */
+	double *detail;		/* of each event, where all was timed */
+	bool sampled;		/* some thread is */
 	struct cli_sample_exact { bool is; uint64_t count; } *exact;	/* of each event: it is counted exactly */
 	uint64_t interval;	/* auto: length of a stretch now */
 	size_t look_at;		/* auto: the number of windows at which the interval is looked at next */
@@ -28,11 +33,24 @@ struct cli_sample {
 /* The value of --sample: NULL or "auto"; or "N,U,W" for N instructions a stretch, U measured, W of lead (suffixes K, M,
  * G). */
 int  cli_sample_parse(struct cli_sample *s, const char *value, struct err *err);
+/* The value of --detail: NULL, or a number of instructions, after which the run is sampled. */
+int  cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err *err);
+/* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on. */
+void cli_sample_default(struct cli_sample *s);
 /* Options that do not go with --sample.  0, or -1 after one printed line. */
 int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
+/* The reason why it would not go; NULL: it does. */
+const char *cli_sample_misfit(const struct cli_run *run);
 /* Before a run: it will be sampled, and these events of the session are estimated. */
 int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,
 	struct err *err);
+/* Is anything estimated in this run? */
+static inline bool cli_sample_estimates(const struct cli_sample *s)
+{
+	return s->on && (!s->after || s->sampled);
+}
+/* The sink's (run_sink.sampled).  Says once that the run goes on sampled if no option asked for it. */
+void cli_sample_sampled(struct cli_sample *s, const struct run_thread *t);
 /* The sink's (run_sink.window). */
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
 /* The sink's (run_sink.executed). */

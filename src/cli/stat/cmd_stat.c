@@ -67,6 +67,12 @@ static int set_sample(void *target, const struct option *o, const char *value, s
 	return cli_sample_parse(&((struct options *)target)->sample, value, err);
 }
 
+static int set_detail(void *target, const struct option *o, const char *value, struct err *err)
+{
+	(void)o;
+	return cli_sample_parse_detail(&((struct options *)target)->sample, value, err);
+}
+
 static int set_rotate(void *target, const struct option *o, const char *value, struct err *err)
 {
 	struct options *s = target;
@@ -102,6 +108,9 @@ static const struct option options[] = {
 		"whole run from them, each with its 95 % interval. Between windows, caches and predictors are kept "
 		"warm. auto (the default) chooses the windows; N,U,W: in each stretch of N instructions U are "
 		"measured, behind W that are timed and not counted.", .optional = true),
+	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run. Without this and --sample, a process that has "
+		"executed 200 million instructions is sampled from then on, unless several of its threads run. With "
+		"N: the same after N instructions.", .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
 		"modelled milliseconds; fractions are allowed."),
@@ -135,6 +144,12 @@ static const struct option options[] = {
 	OPT_END
 };
 
+/* Do these options ask for what estimates are not made of? */
+static bool misfit(const struct options *o)
+{
+	return o->repeat > 1 || o->interval_ms > 0 || o->per_thread || o->per_region || o->region || o->one_pmu;
+}
+
 /* Options that do not go together.  0, or -1 after one printed line. */
 static int check(const struct options *o)
 {
@@ -154,8 +169,9 @@ static int check(const struct options *o)
 		text = "-o and --log-fd exclude each other";
 	else if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON))
 		text = "--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region";
-	else if (o->sample.on && (repeats || intervals || o->per_thread || o->per_region || o->region || o->one_pmu))
-		text = "--sample goes with none of -r, -I, --per-thread, --per-region, --region, --one-pmu";
+	else if (o->sample.on && misfit(o))
+		text = "--sample goes with none of -r, -I, --per-thread, --per-region, --region, --one-pmu; nor does "
+		       "--detail=N";
 	else if (o->output.append && !o->output.path)
 		text = "--append needs -o FILE";
 	if (text)
@@ -469,11 +485,16 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	char note[128];
 	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
 		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
-	if (s->o.sample.on)
-		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",
-			estimate_windows(s->o.sample.estimate), 100.0 * (double)s->o.sample.plan.measured *
-			(double)estimate_windows(s->o.sample.estimate) / (double)(res->instructions + res->warmed));
-	else if (res->warmed)
+	if (s->o.sample.sampled) {
+		const size_t windows = estimate_windows(s->o.sample.estimate);
+		const double measured = (double)s->o.sample.plan.measured * (double)windows;
+		if (s->o.sample.after)
+			fprintf(out, " %.2f%% of the instructions were timed, then the run was sampled (--detail times "
+				"all of it)\n", 100 - 100 * (double)res->sampled / (double)(res->instructions +
+				res->warmed));
+		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", windows,
+			100 * measured / (double)res->sampled, s->o.sample.after ? " since then" : "");
+	} else if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
 	print_share(out, res->substitute, all, "are newer than this core: their timing is a substitute");
@@ -495,6 +516,12 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 }
 
 /* ---- the command ---------------------------------------------------------------------------------------- */
+
+static void on_sampled(void *context, struct run_thread *t)
+{
+	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	cli_sample_sampled(&s->o.sample, t);
+}
 
 static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
 {
@@ -519,6 +546,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	struct err why = { 0 };
 	int late = 0;
 	if (s->o.sample.on) {
+		sink.sampled = on_sampled;
 		sink.window = on_window;
 		sink.executed = on_executed;
 	}
@@ -539,7 +567,7 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	*started = session_threads(s->session) > 0;
 	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
 		on_interval(s, res->cycles);	/* the rest, shorter than an interval */
-	else if (*started && s->o.sample.on)
+	else if (*started && cli_sample_estimates(&s->o.sample))
 		late = collect_estimates(s, res, &why);
 	else if (*started && s->o.interval_ms <= 0)
 		collect(s, res);
@@ -606,6 +634,9 @@ static int count(struct counting *s)
 		cli_warn_unmodelled(s->session, s->model);
 	if (started && res.threads_at_once)
 		cli_warn("--sample: threads ran at the same time: how they hold each other up is not in the estimates");
+	if (started && res.threads_detailed)
+		cli_warn("all of the run was timed, because several threads ran at a time (--sample estimates, and is "
+			"faster)");
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
 		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
 			s->o.region);
@@ -615,6 +646,18 @@ static int count(struct counting *s)
 	}
 	free(what);
 	return status;
+}
+
+/* Without --sample and --detail. */
+static void sample_by_default(struct counting *s)
+{
+	if (s->o.sample.on || s->o.sample.in_full || misfit(&s->o) || cli_sample_misfit(&s->o.run))
+		return;
+	/* which of several processes caused what the machines' own counters count is not known */
+	for (size_t i = 0; i < s->events.count; i++)
+		if (s->o.run.run.follow && s->events.event[i].source == SESSION_UNCORE)
+			return;
+	cli_sample_default(&s->o.sample);
 }
 
 static int run(int argc, char **argv)
@@ -632,6 +675,7 @@ static int run(int argc, char **argv)
 		return 2;
 	s.model = cli_model(&s.o.run.core);
 	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
+		sample_by_default(&s);
 		s.style.out = s.o.output.out;
 		status = count(&s);
 		if (!cli_output_close(&s.o.output) && status == 0)

@@ -391,7 +391,7 @@ static bool copy_all(struct frames *to, const struct frames *from)
 int frames_follow(struct frames *to, const struct frames *from, struct err *err)
 {
 	bool all = true;
-	if (to->notes_lost || from->notes_lost) {
+	if (to->notes_lost || from->notes_lost || !from->note) {
 		all = copy_all(to, from);
 	} else {
 		for (size_t i = 0; i < to->notes; i++)

@@ -106,8 +106,9 @@ void frames_clear(struct frames *f);
 uint32_t frames_get(struct frames *f, unsigned level, uint64_t page);
 /* From now on the map keeps notes of what it makes, so that another one can follow it. */
 void frames_keep_notes(struct frames *f);
-/* Makes `to` equal to `from`, at a cost by what either has made since the last time.  Both keep notes; nothing else
- * has ever been put into `to`.  ERR_NOMEM: `to` lacks frames, and would give its own. */
+/* Makes `to` equal to `from`, at a cost by what either has made since the last time.  `to` keeps notes, and nothing
+ * else has ever been put into it; without notes of `from` the whole map is copied.  ERR_NOMEM: `to` lacks frames, and
+ * would give its own. */
 int  frames_follow(struct frames *to, const struct frames *from, struct err *err);
 /* Does the page have a frame already? */
 bool frames_has(const struct frames *f, uint64_t page);

@@ -85,6 +85,8 @@ struct process {
 	char comm[16];
 	struct machine *machine;
 	struct machine *leader;		/* of a sampled run: the machine of the threads' leaders; else NULL */
+	bool sampled;			/* its threads have leaders */
+	int64_t detail_left;		/* instructions until then (run_sample.after) */
 	struct core_features registers;	/* the machine's feature registers */
 	struct core_config decoded_for;	/* the machine for which its blocks were decoded */
 	/* number of the configuration of isa with which its blocks are decoded; 0: the run's */

@@ -45,7 +45,7 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
 		return rc;
-	if (r->o->sample.measured) {
+	if (p->leader) {
 		rc = core_create(&t->leader, p->leader, NULL, NULL, err);
 		if (rc < 0)
 			return rc;
@@ -84,8 +84,10 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	else
 		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
 	if (r->sink->thread_start)
-		return r->sink->thread_start(r->sink->context, &t->pub, err);
-	return 0;
+		rc = r->sink->thread_start(r->sink->context, &t->pub, err);
+	if (!rc && t->leader && r->sink->sampled)
+		r->sink->sampled(r->sink->context, &t->pub);
+	return rc;
 }
 
 static void count_misses(struct core_misses *sum, struct core_misses of)
@@ -110,8 +112,10 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 						  .is_last = 1, .user_only = 1 });
 	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
 		engine_interrupt(t);
-	if (t->leader)
+	if (t->leader) {
 		count_misses(&r->result->misses, core_warm_misses(t->leader));
+		r->result->sampled += t->sample.done;
+	}
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)
 		t->process->end_cycle = rthread_now(t);

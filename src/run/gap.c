@@ -34,6 +34,9 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	struct core *core = t->leader ? t->leader : t->on;
 	const uint64_t most = t->leader ? t->sample.until - t->sample.done : window_gap(&r->window);
 	uint64_t done = 0;
+	const uint64_t follow = t->walker ? sample_follows_from(t) : UINT64_MAX;
+	if (t->walker && follow)
+		walker_lose(t->walker);
 	struct pending *now = &t->pending;
 	if (now->insns != now->block->exit[now->exit].insns)
 		return 0;	/* it was cut */
@@ -49,7 +52,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 		if (!next || next_exit >= next->exits || next->exit[next_exit].slots > count - at - 1 ||
 			p->block_flags[id])
 			break;
-		if (t->walker)
+		if (done >= follow)
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
 		if (t->calls && calls_ends(block, exit))
 			calls_block(t->calls, block, exit, slots);

@@ -154,6 +154,7 @@ void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 	struct sample_place *s = &t->sample;
 	if (__builtin_expect(s->done >= s->until, 0))
 		turn(r, t);
+	const bool unfollowed = sample_follows_from(t);
 	const unsigned done = run_completed(p->block, p->exit, p->insns);
 	core_warm_block(t->leader, p->block, p->exit, p->insns, p->slots, p->next_ip);
 	s->done += done;
@@ -170,6 +171,8 @@ void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 		engine_settle(&r->engine, t->process);
 		history_block(t->pub.registers, p->block, p->insns, done, p->slots, p->slot_count, false);
 	}
-	if (t->walker)
+	if (t->walker && unfollowed)
+		walker_lose(t->walker);
+	else if (t->walker)
 		walker_track(t->walker, p->block, p->slots, p->slot_count);
 }

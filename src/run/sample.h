@@ -35,6 +35,18 @@ void sample_block(struct runner *r, struct rthread *t, const struct pending *p);
 void sample_after(struct runner *r, struct rthread *t);
 /* Tells the sink how often the block was executed.  Called before a block is freed. */
 void sample_tell(const struct runner *r, struct iblock *b);
+/* The wrong path needs to know registers and memory when a window begins.  The thread is followed from so many
+ * instructions before the window on.  Following it through all of the gap changed cycles by at most 0.1 % (four
+ * programs, stretches of 160,000 instructions), and took a sixth of the leader's time. */
+enum { SAMPLE_FOLLOWED = 5000 };
+/* The thread's walker follows those blocks of the gap that begin so many instructions from now on, or later. */
+static inline uint64_t sample_follows_from(const struct rthread *t)
+{
+	const struct sample_place *s = &t->sample;
+	if (!t->leader || s->part != SAMPLE_GAP || s->until <= s->done + SAMPLE_FOLLOWED)
+		return 0;
+	return s->until - s->done - SAMPLE_FOLLOWED;
+}
 /* Does the thread's next block only warm? */
 static inline bool sample_only_warms(const struct rthread *t)
 {

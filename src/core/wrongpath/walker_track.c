@@ -401,6 +401,11 @@ void walker_regs(struct walker *w, const struct st_regs *r)
 	w->known = (1u << WALK_REGS) - 1;
 }
 
+void walker_lose(struct walker *w)
+{
+	w->known = 0;
+}
+
 /* v: value of the track's slot. */
 static void track_one(struct walker *w, const struct track *t, uint64_t v, const uint64_t *slots, unsigned nslots)
 {

@@ -352,6 +352,22 @@ static void test_what_a_store_took_out_is_known_if_its_register_was(void **state
 	end();
 }
 
+static void test_no_register_is_known_behind_blocks_that_were_not_followed(void **state)
+{
+	uint64_t v;
+	(void)state;
+	begin(NULL);
+	struct iblock *b = block(0x5000, "48 89 0b", store_of_a_register);	/* mov [rbx], rcx */
+	walker_regs(walker, &regs);
+	known(DATA + 8, 7);
+	walker_lose(walker);
+	walker_track(walker, b, (const uint64_t[]){ DATA }, 1);
+	assert_false(walk_memory_read(space, DATA, 8, &v));
+	assert_true(walk_memory_read(space, DATA + 8, 8, &v));	/* memory keeps its last words */
+	assert_int_equal(v, 7);
+	end();
+}
+
 static void vector_store(struct maker *m)
 {
 	maker_slot(m, ST_SLOT_STORE, 16);
@@ -788,6 +804,7 @@ int main(void)
 		cmocka_unit_test(test_an_idiom_knows_its_result_whatever_the_register),
 		cmocka_unit_test(test_what_a_load_brought_is_known),
 		cmocka_unit_test(test_what_a_store_took_out_is_known_if_its_register_was),
+		cmocka_unit_test(test_no_register_is_known_behind_blocks_that_were_not_followed),
 		cmocka_unit_test(test_a_store_that_is_not_followed_is_forgotten),
 		cmocka_unit_test(test_a_walk_ends_where_nobody_knows_what_comes),
 		cmocka_unit_test(test_code_that_is_unknown_is_not_walked),

@@ -7,6 +7,7 @@
 #include "run/run.h"
 #include "util/err.h"
 #include "util/options.h"
+#include <sys/types.h>
 #include <stdbool.h>
 
 /* A command, or a part of one that has options of its own ("mem report", "tune --software"). */
@@ -57,6 +58,7 @@ struct cli_run {
 	double started, shown;
 	double share;		/* of a saved stream that was read (run_options.share) */
 	uint64_t expected;	/* instructions that the program will execute; 0: unknown */
+	pid_t child;		/* the program, while it runs; 0: not known yet; -1: it ends */
 	bool on_terminal, told;
 };
 /* The options of every command that runs a program; target: struct cli_run. */

@@ -7,6 +7,7 @@
  * twice).
  */
 #include "cli/cli.h"
+#include "cli/common/cli_input.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +25,6 @@ enum { CAUGHT = sizeof caught / sizeof *caught };
 struct guarded {		/* a run with its sink */
 	struct cli_run *r;
 	const struct run_sink *sink;
-	pid_t pid;		/* of the program, while it runs; 0: not known */
 	uint32_t process;
 	int seen, serious;	/* signals seen by tick; those in quick succession */
 	double last;
@@ -54,9 +54,12 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 		return 0;
 	const double seconds = t - r->started, modelled = (double)cycles / (r->core.frequency_ghz * 1e9);
 	const double share = r->expected ? (double)instructions / (double)r->expected : r->share;
-	char known[16] = "";
+	double input;
+	char known[32] = "";
 	if (share > 0)
 		snprintf(known, sizeof known, "%.0f%%, ", share < 1 ? 100 * share : 100);
+	else if (r->child > 0 && (input = cli_input_share(r->child)) > 0)
+		snprintf(known, sizeof known, "%.0f%% of the input, ", 100 * input);
 	/* a program that mostly waits takes its time anyway */
 	if (!r->told && modelled > 0 && 1e-6 * (double)instructions > seconds) {
 		r->told = true;
@@ -96,16 +99,16 @@ static int interrupted(struct guarded *g)
 	if (passed_on) {
 		int signo = passed_on;
 		passed_on = 0;
-		if (g->pid > 0)
-			kill(g->pid, signo);
+		if (g->r->child > 0)
+			kill(g->r->child, signo);
 	}
 	if (taken != g->seen) {
 		double t = now();
 		g->serious = g->serious && t - g->last > TWICE_WITHIN && !g->stopped ? 1 : g->serious + 1;
 		g->seen = taken;
 		g->last = t;
-		if (g->serious >= 3 && g->pid > 0)
-			kill(g->pid, SIGKILL);
+		if (g->serious >= 3 && g->r->child > 0)
+			kill(g->r->child, SIGKILL);
 		if (g->serious >= 2 || !g->r->argv)	/* nothing else will end the replay of a stream */
 			g->stopped = true;
 	}
@@ -115,8 +118,8 @@ static int interrupted(struct guarded *g)
 static int guard_start(void *context, struct run_thread *t, struct err *err)
 {
 	struct guarded *g = context;
-	if (!g->pid && g->r->argv) {
-		g->pid = (pid_t)t->pid;
+	if (!g->r->child && g->r->argv) {
+		g->r->child = (pid_t)t->pid;
 		g->process = t->process;
 	}
 	return g->sink->thread_start ? g->sink->thread_start(g->sink->context, t, err) : 0;
@@ -139,8 +142,8 @@ static void guard_batch(void *context, struct run_thread *t, const struct spmu_b
 static void guard_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
 	struct guarded *g = context;
-	if (ST_HEADER_KIND(record[0]) == ST_EXIT && (pid_t)pid == g->pid)
-		g->pid = -1;	/* the program ends: its pid may soon belong to somebody else */
+	if (ST_HEADER_KIND(record[0]) == ST_EXIT && (pid_t)pid == g->r->child)
+		g->r->child = -1;	/* the program ends: its pid may soon belong to somebody else */
 	if (g->sink->side)
 		g->sink->side(g->sink->context, t, pid, record, cycle);
 }
@@ -227,6 +230,7 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	r->started = now();
 	r->shown = 0;
 	r->share = -1;
+	r->child = 0;
 	r->run.share = &r->share;
 	catch(before);
 	int rc = run_program(&r->run, &guard, result, err);

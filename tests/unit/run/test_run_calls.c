@@ -20,7 +20,8 @@ static int setup(void **state)
 static void execute(uint64_t addr, uint16_t flags, uint8_t jump, const struct st_slot *slot, uint16_t slots,
 	const uint64_t *values)
 {
-	const struct insn insn[2] = { { .slots = 1 }, { .addr = addr, .first_slot = 1, .slots = slots, .flags = flags } };
+	const struct insn insn[2] = { { .slots = 1 },
+		{ .addr = addr, .first_slot = 1, .slots = slots, .flags = flags } };
 	struct st_slot all[4] = { { .kind = ST_SLOT_STORE } };
 	uint64_t value[4] = { 0x1000 };
 	for (unsigned i = 0; i < slots; i++) {

@@ -11,31 +11,31 @@
 #include "core/script/warm_plan.h"
 #include "core/smt.h"
 
-/* The predictors learn branch i of a block of which the first `insns` instructions are executed. */
-static inline void warm_branch(struct core *c, const struct iblock *b, unsigned i, unsigned insns, uint64_t next_ip)
+/* The predictors learn a branch, behind which the execution goes on at `next`. */
+static inline void warm_branch(struct core *c, const struct warm_branch *b, uint64_t next)
 {
-	const struct insn *in = &b->insn[i];
-	const uint64_t next = i + 1 < insns ? in[1].addr : next_ip;
-	uint32_t flags = in->flags;
 	struct bpred_outcome o;
-	if (UNLIKELY(in->prefixes) && c->config.bpred_hints && in->flags & INSN_COND)
-		flags |= script_hint(b, i);
-	bpred_branch(c->bp, in->addr, flags, in->addr + in->len, script_taken(in, next), script_target(in, next), &o);
+	const bool taken = !(b->flags & INSN_COND) || (next && next != b->fallthrough);
+	bpred_branch(c->bp, b->ip, b->flags, b->fallthrough, taken,
+		b->target ? b->target : next ? next : b->fallthrough, &o);
 	c->warm_mispredicts += o.mispredicted;
 }
 
-static inline void warm_branches(struct core *c, const struct iblock *b, const struct warm_plan *plan,
-	const struct warm_exit *x, uint64_t next_ip)
+static inline void warm_path(struct core *c, const struct warm_path *path, uint64_t next_ip)
 {
-	for (unsigned k = 0; k < x->branches; k++)
-		warm_branch(c, b, plan->branch[k], x->insns, next_ip);
+	const struct warm_branch *b = path->branch, *end = b + path->branches - path->last;
+	for (; b < end; b++)
+		warm_branch(c, b, b->next);
+	if (path->last)
+		warm_branch(c, b, next_ip);
 }
 
 /* Without a uop cache, or with one of traces, the lines of code are fetched. */
 static struct warm_code code_of(const struct core *c)
 {
 	const bool caches = c->config.dsb_sets && !c->old.trace && !c->config.frontend_simple;
-	return (struct warm_code){ .line_log2 = c->fe.line_log2, .window_log2 = caches ? c->fe.window_log2 : 0 };
+	return (struct warm_code){ .line_log2 = c->fe.line_log2, .window_log2 = caches ? c->fe.window_log2 : 0,
+		.hints = c->config.bpred_hints };
 }
 
 static inline const struct warm_plan *plan_of(const struct core *c, struct iblock *b)
@@ -70,14 +70,16 @@ void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insn
 	const struct warm_exit *x = warm_plan_exit(plan, exit, insns);
 	if (LIKELY(x != NULL)) {
 		script_uppers(c, b, x->insns);
-		warm_branches(c, b, plan, x, next_ip);
+		warm_path(c, &plan->path[exit], next_ip);
 		return;
 	}
 	core_executed(b, exit, &insns);
 	script_uppers(c, b, insns);
 	for (unsigned i = 0; i < insns && i < SCRIPT_BRANCHES; i++)
-		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
-			warm_branch(c, b, i, insns, next_ip);
+		if (b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR)) {
+			const struct warm_branch one = warm_plan_branch(b, i, c->config.bpred_hints);
+			warm_branch(c, &one, i + 1 < insns ? one.next : next_ip);
+		}
 }
 
 static void warm_by_insn(struct core *c, const struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
@@ -128,21 +130,48 @@ void core_warm_block(
 	core_warm_memory(c, b, exit, insns, slots);
 }
 
+static inline void warm_rest(struct core *c, struct iblock *b, const struct warm_plan *plan, struct warm_exit *x,
+	const uint64_t *slots)
+{
+	leave_timing(c);
+	script_uppers(c, b, x->insns);
+	warm_code(c, b, plan, x);
+	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	x->times++;
+}
+
 unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip)
 {
 	const struct warm_plan *plan = plan_of(c, b);
-	const struct warm_exit *x = plan && LIKELY(exit < plan->exits) ? &plan->exit[exit] : NULL;
+	struct warm_exit *x = plan && LIKELY(exit < plan->exits) ? &plan->exit[exit] : NULL;
 	if (UNLIKELY(!x || !x->insns)) {
 		core_warm_block(c, b, exit, b->exit[exit].insns, slots, next_ip);
 		return b->exit[exit].insns - (b->exit[exit].jump == ST_JUMP_REPEAT);
 	}
-	leave_timing(c);
-	script_uppers(c, b, x->insns);
-	warm_branches(c, b, plan, x, next_ip);
-	warm_code(c, b, plan, x);
-	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
-	plan->exit[exit].times++;
+	warm_path(c, &plan->path[exit], next_ip);
+	warm_rest(c, b, plan, x, slots);
 	return x->completed;
+}
+
+const struct warm_path *core_warm_path(struct core *c, struct iblock *b, unsigned exit)
+{
+	const struct warm_plan *plan = plan_of(c, b);
+	return plan && LIKELY(exit < plan->exits && plan->exit[exit].insns) ? &plan->path[exit] : NULL;
+}
+
+unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots)
+{
+	const struct warm_plan *plan = b->core_warm;
+	warm_rest(c, b, plan, &plan->exit[exit], slots);
+	return plan->exit[exit].completed;
+}
+
+void core_learn(struct core *c, const struct warm_path *const *path, size_t n, uint64_t next_ip)
+{
+	for (size_t i = 0; i + 1 < n; i++)
+		warm_path(c, path[i], path[i + 1]->addr);
+	if (n)
+		warm_path(c, path[n - 1], next_ip);
 }
 
 unsigned core_take_times(struct iblock *b, unsigned exit, uint64_t *times)

@@ -18,6 +18,30 @@ static bool is_plain(const struct runner *r, const struct rthread *t)
 		!t->pub.registers && !r->stopped;
 }
 
+/* Warms the core; its predictors learn in a thread of their own, if there is one. */
+static inline uint64_t warm(struct learner *l, struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
+	uint64_t next_ip)
+{
+	if (!l)
+		return core_warm_whole(c, b, exit, slots, next_ip);
+	const struct warm_path *path = core_warm_path(c, b, exit);
+	if (__builtin_expect(!path, 0)) {
+		learner_settle(l);
+		return core_warm_whole(c, b, exit, slots, next_ip);
+	}
+	learner_block(l, c, path, next_ip);
+	return core_warm_rest(c, b, exit, slots);
+}
+
+static struct learner *learner_of(struct runner *r, const struct rthread *t)
+{
+	if (!t->leader || r->learns_alone)
+		return NULL;
+	if (!r->learner.running)
+		r->learns_alone = learner_start(&r->learner, NULL) < 0;
+	return r->learns_alone ? NULL : &r->learner;
+}
+
 size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t count)
 {
 	struct rthread *t = p->current;
@@ -33,6 +57,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	}
 	struct core *core = t->leader ? t->leader : t->on;
 	const uint64_t most = t->leader ? t->sample.until - t->sample.done : window_gap(&r->window);
+	struct learner *const learner = learner_of(r, t);
 	uint64_t done = 0;
 	const uint64_t follow = t->walker ? sample_follows_from(t) : UINT64_MAX;
 	if (t->walker && follow)
@@ -56,7 +81,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
 		if (t->calls && calls_ends(block, exit))
 			calls_block(t->calls, block, exit, slots);
-		done += core_warm_whole(core, block, exit, slots, next->addr);
+		done += warm(learner, core, block, exit, slots, next->addr);
 		block = next;
 		exit = next_exit;
 		slots = w + at + 1;

@@ -43,6 +43,7 @@ struct process_table *runner_processes(struct runner *r)
 /* process.h: called before anything touches a core or frees a block. */
 void runner_drain(struct process *p)
 {
+	learner_settle(&p->runner->learner);
 	engine_drain(&p->runner->engine, p);
 }
 
@@ -510,6 +511,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	result->instructions = r.instructions_done;
 	result->cycles = r.max_cycle;
 	result->wall_seconds = wall_now() - r.started;
+	learner_stop(&r.learner);
 	engine_stop(&r.engine);
 	process_table_release(&r.procs);
 	window_release(&r.window);

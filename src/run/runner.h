@@ -8,6 +8,7 @@
 #ifndef RUN_RUNNER_H
 #define RUN_RUNNER_H
 #include "run/engine.h"
+#include "run/learner.h"
 #include "run/watch/malloc_calls.h"
 #include "run/threads/process.h"
 #include "run/run.h"
@@ -25,6 +26,8 @@ struct runner {
 	struct switches switches;
 	struct heap_watch heap;
 	struct engine engine;
+	struct learner learner;		/* started when the first gap of a sampled run is taken */
+	bool learns_alone;		/* that failed: the front does it */
 	int failed;			/* error code of a write in mid-run that failed; `failure` says why */
 	struct err failure;
 	uint64_t instructions_done;	/* of threads that ended */

@@ -152,6 +152,7 @@ void sample_tell(const struct runner *r, struct iblock *b)
 void sample_block(struct runner *r, struct rthread *t, const struct pending *p)
 {
 	struct sample_place *s = &t->sample;
+	learner_settle(&r->learner);
 	if (__builtin_expect(s->done >= s->until, 0))
 		turn(r, t);
 	const bool unfollowed = sample_follows_from(t);

@@ -93,8 +93,8 @@ static uint64_t mask_until(const struct iblock *b, const struct warm_window *w, 
 }
 
 /* Counts what of the lists an execution through exit x has. */
-static struct warm_exit count(const struct iblock *b, const struct warm_plan *p, unsigned ops, unsigned branches,
-	unsigned windows, unsigned window_log2, unsigned x)
+static struct warm_exit count(const struct iblock *b, const struct warm_plan *p, unsigned ops, unsigned windows,
+	unsigned window_log2, unsigned x)
 {
 	struct warm_exit e = { 0 };
 	unsigned insns = b->exit[x].insns, slots = b->exit[x].slots;
@@ -107,8 +107,6 @@ static struct warm_exit count(const struct iblock *b, const struct warm_plan *p,
 	while (e.ops < ops && p->op[e.ops].insn < insns &&
 		(p->op[e.ops].kind == WARM_FETCH || p->op[e.ops].slot < slots))
 		e.ops++;
-	while (e.branches < branches && p->branch[e.branches] < insns)
-		e.branches++;
 	while (e.windows < windows && p->window[e.windows].first < insns)
 		e.windows++;
 	if (e.windows)
@@ -116,12 +114,39 @@ static struct warm_exit count(const struct iblock *b, const struct warm_plan *p,
 	return e;
 }
 
+struct warm_branch warm_plan_branch(const struct iblock *b, unsigned i, bool hints)
+{
+	const struct insn *in = &b->insn[i];
+	return (struct warm_branch){ .ip = in->addr, .fallthrough = in->addr + in->len, .target = in->target,
+		.next = i + 1u < b->insns ? in[1].addr : 0,
+		.flags = in->flags | (hints && in->prefixes && in->flags & INSN_COND ? script_hint(b, i) : 0) };
+}
+
+/* The part of the branches that an execution through exit x has. */
+static struct warm_path path_of(const struct iblock *b, const struct warm_plan *p, const struct warm_branch *branch,
+	unsigned branches, unsigned x)
+{
+	struct warm_path path = { .branch = branch, .addr = b->addr };
+	while (path.branches < branches && p->branch[path.branches] < p->exit[x].insns)
+		path.branches++;
+	path.last = path.branches && p->branch[path.branches - 1] + 1u == p->exit[x].insns;
+	return path;
+}
+
 const struct warm_plan *warm_plan_make(struct iblock *b, struct warm_code code)
 {
 	const size_t most = (size_t)b->insns + b->slots;
 	const size_t most_windows = code.window_log2 ? b->insns : 0;
-	struct warm_plan *p = malloc(sizeof *p + b->exits * sizeof *p->exit + most * sizeof *p->op +
-		most_windows * sizeof *p->window + b->insns * sizeof *p->branch);
+	unsigned predicted = 0;
+	for (unsigned i = 0; i < b->insns && i < SCRIPT_BRANCHES; i++)
+		predicted += b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR);
+	/* the paths, which another host thread reads, begin and end with cache lines of their own */
+	const size_t paths =
+		(predicted * sizeof(struct warm_branch) + b->exits * sizeof(struct warm_path) + 63) & ~(size_t)63;
+	const size_t lists = (sizeof(struct warm_plan) + b->exits * sizeof(struct warm_exit) +
+		most * sizeof(struct warm_op) + most_windows * sizeof(struct warm_window) +
+		predicted * sizeof(uint16_t) + 63) & ~(size_t)63;
+	struct warm_plan *p = aligned_alloc(64, lists + paths);
 	if (!p)
 		return NULL;
 	p->exits = b->exits;
@@ -129,17 +154,23 @@ const struct warm_plan *warm_plan_make(struct iblock *b, struct warm_code code)
 	p->window = (struct warm_window *)(p->exit + b->exits);
 	p->op = (struct warm_op *)(p->window + most_windows);
 	p->branch = (uint16_t *)(p->op + most);
+	p->path = (struct warm_path *)((char *)p + lists);
+	struct warm_branch *branch = (struct warm_branch *)(p->path + b->exits);
 	const unsigned n = windows(b, code.window_log2, p->window);
 	struct warm_op *end = p->op;
 	uint64_t line = WARM_NO_LINE;
 	unsigned branches = 0;
 	for (unsigned i = 0; i < b->insns; i++) {
 		end = warm_plan_accesses(b, i, code, &line, end);
-		if (i < SCRIPT_BRANCHES && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR))
+		if (i < SCRIPT_BRANCHES && b->insn[i].flags & INSN_BRANCH && !(b->insn[i].flags & INSN_FAR)) {
+			branch[branches] = warm_plan_branch(b, i, code.hints);
 			p->branch[branches++] = (uint16_t)i;
+		}
 	}
-	for (unsigned x = 0; x < b->exits; x++)
-		p->exit[x] = count(b, p, (unsigned)(end - p->op), branches, n, code.window_log2, x);
+	for (unsigned x = 0; x < b->exits; x++) {
+		p->exit[x] = count(b, p, (unsigned)(end - p->op), n, code.window_log2, x);
+		p->path[x] = path_of(b, p, branch, branches, x);
+	}
 	b->core_warm = p;
 	return p;
 }

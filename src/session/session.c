@@ -93,6 +93,8 @@ int session_thread_new(struct thread **out, struct session *s, int word_bytes, u
 	}
 	if (!rc)
 		rc = session_program(s, t, err);
+	if (!rc && s->o.windows)
+		windows_start(s, t);
 	if (rc) {
 		session_thread_free(s, t);
 		return rc;
@@ -352,9 +354,12 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	if (t->pendings || t->stack)
 		sampling_deliver(s, t, b);
 	t->instructions += b->instructions;
-	if ((s->adapts || s->metrics) && !t->next_tick)
+	if (s->o.windows && b->watermark != UINT64_MAX)
+		t->reached = b->watermark;
+	const bool ticks = (s->adapts && !s->o.windows) || s->metrics;
+	if (ticks && !t->next_tick)
 		t->next_tick = b->base_cycle + s->hz / TICK_HZ;
-	if ((s->adapts || s->metrics) && b->watermark >= t->next_tick)
+	if (ticks && b->watermark >= t->next_tick)
 		sampling_tick(s, t, b->watermark);
 	if (b->watermark > s->now)
 		s->now = b->watermark;

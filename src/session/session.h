@@ -43,6 +43,9 @@ struct session_event {
 	/* Sampling.  Both 0: the event is only counted. */
 	uint64_t period;	/* events per sample */
 	uint64_t frequency;	/* samples per modelled second (the session adapts the period); 0: fixed period */
+	/* With session_options.windows: a window whose weight is larger takes no more samples than one of this weight.
+	 * 0: it does. */
+	double most_weight;
 	/* NetBurst only.  after: 1 + index of an event; before each sample of this event, that event must occur
 	 * `period` times.  0: none.  starts: this event is such an event of another one, and is not sampled
 	 * itself.  forced: a sample at every occurrence of the event; period is 1. */
@@ -89,7 +92,7 @@ struct session_sample {
 	uint64_t ip;
 	uint64_t cycle;		/* core cycle at which it was taken */
 	uint64_t time_ns;	/* modelled time: cycle / frequency */
-	uint64_t period;	/* events that it stands for */
+	uint64_t period;	/* events that it stands for; with session_options.windows, of the whole run */
 	uint32_t pid, tid, cpu;
 	const uint64_t *chain;	/* call chain, innermost first, ip as entry 0; NULL without call chains */
 	size_t chain_length;
@@ -130,6 +133,10 @@ struct session_options {
 	/* Not 0: `interval` is called once for each multiple of it that a core's clock passes, where two
 	 * batches meet. */
 	uint64_t interval_cycles;
+	/* The run is sampled, and session_window is called: samples are taken in the windows' measured parts only, and
+	 * session_event.period and frequency are about the whole run.  With none of: siblings above 1, one_pmu, region,
+	 * pebs_records above 1, pebs_shared; session_event.after, starts and forced. */
+	bool windows;
 	void *context;		/* for the two functions below; each may be NULL */
 	void (*sample)(void *context, struct run_thread *t, const struct session_sample *s);
 	void (*interval)(void *context, uint64_t end_cycle);
@@ -147,6 +154,10 @@ struct core_wanted session_wanted(const struct session *s);
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+/* run_sink.window of a sampled run.  weight: instructions that the window stands for, for each of its own. */
+void session_window(struct session *s, struct run_thread *t, const struct run_window *w, double weight);
+/* Of a sampled run that has ended: the estimate of the event's count. */
+double session_estimate(const struct session *s, size_t event);
 /* True while the thread is outside the region of session_options.region. */
 bool session_outside(const struct run_thread *t);
 /* Answers a client request of the program (softpmu/client.h; run_sink.client).  name: of a region, else "".

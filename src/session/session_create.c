@@ -68,6 +68,12 @@ static int qualify(const struct session *s, const struct session_event *ev, stru
 	return thread_words_check(&ev->threads, ev->spelled, s->o.siblings, err);
 }
 
+static struct item item_for(size_t event, const struct session_event *ev)
+{
+	return (struct item){ .event = event, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency,
+		.most_weight = ev->most_weight };
+}
+
 /* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
  * plain cycles already. */
 static int make_items(struct session *s, struct err *err)
@@ -90,7 +96,7 @@ static int make_items(struct session *s, struct err *err)
 	s->clock = NO_EVENT;
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
-		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
+		struct item it = item_for(e, ev);
 		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true,
 			.extra = ev->extra };
 		bool sampled = (it.period || it.frequency) && !ev->starts;
@@ -178,7 +184,7 @@ static int make_pushout_items(struct session *s, struct err *err)
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
 		const unsigned k = (unsigned)(s->items - s->plain);
-		struct item it = { .event = e, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency };
+		struct item it = item_for(e, ev);
 		if (ev->source != SESSION_PUSHOUT)
 			continue;
 		if (s->o.siblings > 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What the session's files share (session.c, session_counter.c, session_sampling.c, session_shared.c,
- * session_counts.c, session_create.c, session_cores.c).  No other file includes it.
+ * session_counts.c, session_create.c, session_cores.c, session_windows.c).  No other file includes it.
  */
 #ifndef SESSION_SESSION_INTERNAL_H
 #define SESSION_SESSION_INTERNAL_H
@@ -21,6 +21,7 @@ enum {
 struct item {			/* a counter's job; the same in all threads */
 	size_t event;		/* index of the session's event; NO_EVENT: the clock */
 	uint64_t period, frequency;	/* in counts of the counter; both 0: counting */
+	double most_weight;	/* the event's */
 	bool clock;		/* samples of a clock: the counter counts cycles, the user's periods are ns */
 };
 #define NO_EVENT ((size_t)-1)
@@ -41,6 +42,12 @@ struct counter {
 	uint64_t tick_count;	/* count at the last tick */
 	uint64_t base;		/* precise: count when it was last reloaded */
 	uint64_t reload;	/* precise: the value with which PEBS reloads it */
+	/* session_windows.c */
+	double whole;		/* its period in events of the whole run; 0: not known yet */
+	double fraction;	/* of an event, that the next period is longer */
+	double estimated;	/* events of the whole run, as the windows have it */
+	uint64_t began;		/* count at the beginning of the window */
+	bool late;		/* precise: it overflowed in the last window, and its record is still to come */
 };
 
 struct thread;
@@ -97,6 +104,8 @@ struct thread {
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
 	bool outside;		/* outside session_options.region: nothing counts */
+	bool between;		/* outside the windows' measured parts: counters stand still */
+	double weight;		/* session_window; 0: before the first one */
 	uint64_t reached;	/* watermark of its last batch */
 	/* [turns]: cycles for which that turn's copy of the PMU counted; NULL: all count always */
 	uint64_t *ran;
@@ -205,6 +214,19 @@ bool cores_mine(const struct thread *t, size_t item);
 void cores_execute(const struct thread *t, unsigned pmu);
 /* delivers samples that this batch, another thread's, has made in threads beside t */
 void cores_deliver(struct session *s, const struct thread *t);
+
+/* session_windows.c: sampling in windows. */
+/* a thread starts, between windows */
+void windows_start(struct session *s, struct thread *t);
+/* stops a counter where it does not overflow */
+void windows_park(struct session *s, struct thread *t, size_t i);
+/* in a window: chooses the next period */
+void windows_next(const struct session *s, struct thread *t, size_t i);
+/* So many events of the window, in events of the whole run. */
+uint64_t windows_whole(const struct thread *t, uint64_t events);
+/* What a sample stands for, in events of the whole run, at an overflow behind a period of `loaded`: also periods that
+ * passed before the interrupt, which it takes out of counter.left. */
+uint64_t windows_stands_for(const struct thread *t, size_t i, uint64_t loaded);
 
 /* session.c */
 int session_thread_new(struct thread **out, struct session *s, int word_bytes, uint8_t hw_thread,

@@ -71,7 +71,13 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	struct thread *counts = cores_mine(t, i) ? t : t->core->owner;
 	struct counter *c = counts->counter + i;
 	uint64_t stands_for = c->loaded, before = c->count;
+	if (t->between)
+		return;
 	counter_update(s, counts, i);
+	if (s->o.windows) {
+		stands_for = windows_stands_for(t, i, stands_for);
+		windows_next(s, t, i);
+	}
 	bool over = counter_set_period(s, counts, i);
 	if (t->job[i].forced)
 		stands_for = c->count - before;	/* with the overflows that came before the interrupt was taken */
@@ -92,7 +98,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[t->job[i].pmu], raw), &p);
 	}
 	pend(t, &p);
-	if (s->item[i].frequency && !s->item[i].clock) {
+	if (s->item[i].frequency && !s->item[i].clock && !s->o.windows) {
 		uint64_t since = pmi->cycle - c->stamp;
 		c->stamp = pmi->cycle;
 		if (since && since < 2 * s->hz / TICK_HZ)
@@ -118,6 +124,8 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 {
 	struct counter *c = t->counter + i;
 	uint64_t stands_for = c->loaded;
+	if (t->between && !c->late)
+		return;
 	if (t->extras == t->extra_room) {
 		size_t room = t->extra_room ? 2 * t->extra_room : 16;
 		struct precise_record *grown = realloc(t->extra, room * sizeof *grown);
@@ -128,21 +136,33 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 	}
 	t->extra[t->extras++] = *r;
 	struct pending p = {
-		.ip = r->ip, .cycle = r->cycle, .period = stands_for,
+		.ip = r->ip, .cycle = r->cycle, .period = s->o.windows ? windows_whole(t, stands_for) : stands_for,
 		.record = r->record == UINT32_MAX ? 0 : r->record, .item = i, .extra = t->extras
 	};
 	if (s->lbr)
 		keep_branches(s, t, r->branch, r->branches, &p);
 	pend(t, &p);
-	c->count = c->base += stands_for;
+	if (t->between) {	/* the last window's */
+		c->late = false;
+		windows_park(s, t, i);
+		return;
+	}
+	if (s->o.windows)
+		c->count += (uint64_t)c->left;
+	else
+		c->count = c->base += stands_for;
 	c->left = (int64_t)c->loaded;
 	c->prev = -c->loaded & counter_mask(s, i);
-	if (!s->item[i].frequency)
+	if (!s->item[i].frequency && !s->o.windows)
 		return;
 	uint64_t since = r->cycle - c->stamp, period = c->period;
-	c->stamp = r->cycle;
-	if (since && since < 2 * s->hz / TICK_HZ)
-		adjust_period(s, t, i, since, stands_for);
+	if (s->o.windows) {
+		windows_next(s, t, i);
+	} else {
+		c->stamp = r->cycle;
+		if (since && since < 2 * s->hz / TICK_HZ)
+			adjust_period(s, t, i, since, stands_for);
+	}
 	if (c->period != period || c->period != c->loaded) {
 		uint64_t done = counter_since(s, t, i);
 		c->loaded = c->period;

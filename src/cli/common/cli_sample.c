@@ -10,7 +10,7 @@
 enum {
 	AUTO_LEAD = 4000, AUTO_MEASURED = 4000,
 	/* stretches of this length at first, so that a short run has windows enough; then twice and four times that,
-	 * AUTO_STEP windows each */
+	 * AUTO_STEP windows each, or a quarter of cli_sample.least */
 	AUTO_INTERVAL = 40000, AUTO_STEP = 250,
 	/* then twice as long whenever the interval of the running time has become narrow enough, which is looked at
 	 * when the number of windows has doubled */
@@ -103,7 +103,9 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	s->events = events;
 	s->err.code = 0;
 	s->interval = s->plan.interval;
-	s->look_at = 4 * AUTO_STEP;
+	s->step = s->least ? s->least / 4 : AUTO_STEP;
+	s->look_at = 4 * s->step;
+	s->measured = 0;
 	run->run.sample = s->plan;
 	run->run.sample.after = s->after;
 	s->sampled = false;
@@ -170,7 +172,7 @@ static uint64_t choose(struct cli_sample *s)
 {
 	const size_t n = estimate_windows(s->estimate);
 	double half;
-	if (n == AUTO_STEP || n == 2 * AUTO_STEP)
+	if (n == s->step || n == 2 * s->step)
 		return s->interval *= 2;
 	if (n < s->look_at)
 		return 0;
@@ -202,9 +204,17 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 		(double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
 	for (size_t i = 0; i <= s->events; i++)
 		s->count[i] = counted(s, number, i) - t->before[i];
+	s->measured += size[0];
 	if (size[0] > 0 && !s->err.code)
 		estimate_add(s->estimate, size, (double)w->represents, s->count, &s->err);
 	return s->automatic && !s->err.code ? choose(s) : 0;
+}
+
+double cli_sample_weight(const struct cli_sample *s, const struct run_window *w)
+{
+	/* windows end with a block, so they are a little longer than planned */
+	const size_t n = estimate_windows(s->estimate);
+	return (double)w->represents / (n ? s->measured / (double)n : (double)s->plan.measured);
 }
 
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)

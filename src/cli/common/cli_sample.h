@@ -11,6 +11,7 @@ struct cli_sample {
 	bool in_full;			/* --detail */
 	uint64_t after;			/* so many instructions are timed first */
 	struct run_sample plan;
+	size_t least;		/* auto: so many windows of a long run at least; 0: as many as its cycles need */
 	/* of the current run: */
 	struct session *session;
 	struct estimate *estimate;
@@ -26,7 +27,9 @@ struct cli_sample {
 	bool sampled;		/* some thread is */
 	struct cli_sample_exact { bool is; uint64_t count; } *exact;	/* of each event: it is counted exactly */
 	uint64_t interval;	/* auto: length of a stretch now */
-	size_t look_at;		/* auto: the number of windows at which the interval is looked at next */
+	/* auto: numbers of windows: after so many, and twice as many, the stretch grows; at which it may grow next */
+	size_t step, look_at;
+	double measured;	/* instructions in all windows */
 	struct err err;		/* err.code 0: none */
 };
 
@@ -37,6 +40,9 @@ int  cli_sample_parse(struct cli_sample *s, const char *value, struct err *err);
 int  cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err *err);
 /* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on. */
 void cli_sample_default(struct cli_sample *s);
+/* The help of the option, whose argument is "auto|N,U,W". */
+#define CLI_SAMPLE_HOW "Between windows, caches and predictors are kept warm. auto (the default) chooses the " \
+	"windows; N,U,W: in each stretch of N instructions U are measured, behind W that are timed and not counted."
 /* Options that do not go with --sample.  0, or -1 after one printed line. */
 int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
 /* The reason why it would not go; NULL: it does. */
@@ -53,6 +59,8 @@ static inline bool cli_sample_estimates(const struct cli_sample *s)
 void cli_sample_sampled(struct cli_sample *s, const struct run_thread *t);
 /* The sink's (run_sink.window). */
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
+/* Instructions that the window stands for, for each of its own. */
+double cli_sample_weight(const struct cli_sample *s, const struct run_window *w);
 /* The sink's (run_sink.executed). */
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 /* After the run: then cli_sample_total may be called. */

@@ -4,6 +4,7 @@
  * Left out of perf's options: what needs a kernel (-a, -C, -p, ring buffers), stack dumps. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "cli/common/cli_sample.h"
 #include "cli/profile/record_few.h"
 #include "output/exact_record.h"
 #include "output/recorder.h"
@@ -22,6 +23,9 @@ extern const struct cli_command cmd_record;
 /* Cycles a sample by default: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that it is no
  * multiple of a loop's length. */
 enum { DEFAULT_PERIOD = 100003 };
+/* With --sample, more samples are taken: a window's few thousand cycles say more in 20 samples than in one.  They are
+ * 50 cycles apart at least. */
+enum { SAMPLED_PERIOD = 2003, SAMPLED_WEIGHT = 40, SAMPLED_WINDOWS = 4000 };
 enum { PEBS_RECORDS_MAX = 4096, PMI_CYCLES_MAX = 1000000000, PMI_LINES_MAX = 1 << 20 };
 
 struct record {
@@ -37,6 +41,7 @@ struct record {
 	const char *after;		/* EVENT=N */
 	uint64_t after_count;
 	bool forced;
+	struct cli_sample sample;
 	size_t sampled;			/* how many events are sampled: they come first in the list */
 	unsigned fields;		/* bits: PERFDATA_... */
 	uint64_t regs, branches;	/* branches: bits PERF_SAMPLE_BRANCH_... */
@@ -174,6 +179,14 @@ static int set_pmi_cost(void *target, const struct option *option, const char *v
 	return code;
 }
 
+static int set_sample(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct record *o = target;
+	(void)option;
+	o->sample.least = SAMPLED_WINDOWS;
+	return cli_sample_parse(&o->sample, value, err);
+}
+
 static const struct option options[] = {
 	OPT_GROUP("What is sampled, and how often"),
 	OPT_LIST('e', "event", "EVENT,...", struct record, list, lists, "Sample these events, written as perf writes "
@@ -188,6 +201,9 @@ static const struct option options[] = {
 		"EVENT, and again N of EVENT after each sample (cascaded counters)."),
 	OPT_FLAG(0, "force-ovf", struct record, forced, "On NetBurst, take a sample at every event: set FORCE_OVF, "
 		"with which every event overflows its counter."),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and take samples there, as many "
+		"as the whole run would have: each stands for its share of the whole run. " CLI_SAMPLE_HOW
+		" Without -c and -F, a sample stands for 2003 cycles or more.", .optional = true),
 	OPT_GROUP("What samples hold"),
 	OPT_FLAG('g', NULL, struct record, chains, "Keep call chains, made from the calls and returns of the stream: "
 		"exact, with or without frame pointers."),
@@ -255,6 +271,17 @@ static int check(const struct record *o)
 	else if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after))
 		text = "--force-ovf takes a sample at every event: it goes with -c 1 only, and with neither -F nor "
 		       "--after";
+	else if (o->sample.on && (o->region || o->after || o->forced))
+		text = "--sample goes with none of --region, --after, --force-ovf";
+	else if (o->sample.on && (o->pebs_records > 1 || o->pebs_shared))
+		text = "--sample goes with neither --pebs-records nor --pebs-shared: a record would be read in another "
+		       "window";
+	else if (o->sample.on && o->pmi_cycles)
+		text = "--sample goes not with --pmi-cost: interrupts lie closer together in windows than in the run";
+	else if (o->sample.on && o->exact)
+		text = "--sample goes not with --exact, which charges every cycle of the run";
+	else if (o->sample.on && o->branches & PERF_SAMPLE_BRANCH_CALL_STACK)
+		text = "--sample goes not with -j stack: in gaps the last branch records see no calls; -g has them";
 	if (text)
 		cli_error("%s", text);
 	return text ? -1 : 0;
@@ -297,6 +324,16 @@ static bool is_cycles(const struct session_event *e)
 	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
 }
 
+static void default_rate(const struct record *o, struct session_event *e)
+{
+	const unsigned period = o->sample.on ? SAMPLED_PERIOD : DEFAULT_PERIOD;
+	if (is_cycles(e))
+		e->period = period;
+	else	/* no fixed period suits both loads and misses */
+		e->frequency = (uint64_t)(o->run.core.frequency_ghz * 1e9 / period) + 1;
+	e->most_weight = o->sample.on ? SAMPLED_WEIGHT : 0;
+}
+
 static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events,
 	struct err *err)
 {
@@ -333,10 +370,8 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 			e->period = o->count;
 		else if (!e->period && !e->frequency && o->frequency)
 			e->frequency = o->frequency;
-		else if (!e->period && !e->frequency && is_cycles(e))
-			e->period = DEFAULT_PERIOD;
-		else if (!e->period && !e->frequency)	/* no fixed period suits both loads and misses */
-			e->frequency = (uint64_t)(o->run.core.frequency_ghz * 1e9 / DEFAULT_PERIOD) + 1;
+		else if (!e->period && !e->frequency)
+			default_rate(o, e);
 	}
 	return !code && o->after ? choose_first(o, model, events, err) : code;
 }
@@ -482,6 +517,13 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 		o->failed = perfdata_sample(o->writer, &out);
 }
 
+static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
+{
+	struct record *o = context;
+	session_window(o->session, t, w, cli_sample_weight(&o->sample, w));
+	return cli_sample_window(&o->sample, t, w);
+}
+
 static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
 	struct record *o = context;
@@ -530,7 +572,9 @@ static void say_few(const struct record *o)
 		const struct session_event *e = &o->events->event[i];
 		if (e->starts || e->after || e->forced)
 			continue;
-		record_few_text(e->name, o->samples[i], session_count(o->session, i), e->frequency, text, sizeof text);
+		const uint64_t count = o->sample.on ? (uint64_t)session_estimate(o->session, i)
+			: session_count(o->session, i);
+		record_few_text(e->name, o->samples[i], count, e->frequency, text, sizeof text);
 		if (text[0])
 			fprintf(stderr, "[ softpmu record: %s ]\n", text);
 	}
@@ -542,6 +586,10 @@ static void say(const struct record *o, const struct run_result *result, uint64_
 	const uint64_t interrupts = session_interrupts(o->session), taken = interrupts * o->pmi_cycles;
 	fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024),
 		o->output, (unsigned long long)samples);
+	if (o->sample.on)
+		fprintf(stderr, "[ softpmu record: Taken in %zu windows, which are %.2f%% of the instructions ]\n",
+			estimate_windows(o->sample.estimate), 100.0 * o->sample.measured /
+			(double)(result->instructions + result->warmed));
 	if (o->pebs_shared)
 		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",
 			(unsigned long long)session_mistaken(o->session), (unsigned long long)samples);
@@ -583,6 +631,30 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 			result->wall_seconds > 0
 				? 1e-6 * (double)(result->instructions + result->warmed) / result->wall_seconds
 				: 0);
+	return code;
+}
+
+/* Runs the program; *status: as in record. */
+static int run_program_of(struct record *o, const struct spmu_model *model, struct run_result *result, int *status,
+	struct err *err)
+{
+	struct run_sink sink = { .context = o, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
+		.side = on_side, .tick = on_tick, .client = on_client, .window = o->sample.on ? on_window : NULL };
+	struct core_wanted wanted = session_wanted(o->session);
+	if (o->exact)
+		wanted = core_wanted_both(wanted, exact_record_wanted());
+	o->run.run.wanted = &wanted;
+	o->run.run.calls = o->chains;
+	if (o->heap)
+		o->run.run.heap = o->run.run.regs = true;
+	if (session_needs_registers(o->session))
+		o->run.run.history = o->run.run.regs = true;
+	const int code = cli_run_program(&o->run, &sink, result, err);
+	o->run.run.wanted = NULL;
+	cli_progress_clear(&o->run);
+	if (o->started)
+		cli_warn_unmodelled(o->session, model);
+	*status = cli_exit_status(result->wait_status);
 	return code;
 }
 
@@ -636,6 +708,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		.pmi_cycles = o->pmi_cycles,
 		.pmi_lines = o->pmi_lines,
 		.pebs_shared = o->pebs_shared,
+		.windows = o->sample.on,
 		.cpus = o->run.run.cpus,
 		.siblings = o->run.run.smt ? o->run.core.smt_threads : 0,
 		.branches = o->branches,
@@ -652,6 +725,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	if (!code && o->pebs_shared && !session_needs_registers(o->session))
 		code = err_set(err, ERR_INPUT,
 			"--pebs-shared: no event is precise (:p), so nothing goes into the buffer");
+	if (!code)
+		code = cli_sample_begin(&o->sample, &o->run, o->session, 0, err);
 	o->events = events;
 	o->samples = calloc(events->count, sizeof *o->samples);
 	if (!code && !o->samples)
@@ -668,23 +743,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		code = recorder_heap(o->recorder, err);
 	if (!code && o->exact)
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
-	if (!code) {
-		struct run_sink sink = { .context = o, .thread_start = on_start, .thread_end = on_end,
-			.batch = on_batch, .side = on_side, .tick = on_tick, .client = on_client };
-		struct core_wanted wanted = session_wanted(o->session);
-		if (o->exact)
-			wanted = core_wanted_both(wanted, exact_record_wanted());
-		o->run.run.wanted = &wanted;
-		if (o->heap)
-			o->run.run.heap = o->run.run.regs = true;
-		if (session_needs_registers(o->session))
-			o->run.run.history = o->run.run.regs = true;
-		code = cli_run_program(&o->run, &sink, &result, err);
-		cli_progress_clear(&o->run);
-		if (o->started)
-			cli_warn_unmodelled(o->session, model);
-		*status = cli_exit_status(result.wait_status);
-	}
+	if (!code)
+		code = run_program_of(o, model, &result, status, err);
 	return finish(o, code, &result, err);
 }
 
@@ -699,7 +759,7 @@ static int run(int argc, char **argv)
 	const int go = cli_options(&cmd_record, &o, &o.run, argc, argv, &next);
 	if (go <= 0)
 		return go ? 2 : 0;
-	if (check(&o) || cli_run_finish(&o.run, argc, argv, next))
+	if (check(&o) || cli_run_finish(&o.run, argc, argv, next) || cli_sample_check(&o.sample, &o.run))
 		return 2;
 	struct spmu_model *model = cli_model(&o.run.core);
 	if (!model)
@@ -715,6 +775,7 @@ static int run(int argc, char **argv)
 	exact_record_destroy(o.exact_record);
 	session_destroy(o.session);
 	free(o.samples);
+	cli_sample_free(&o.sample);
 	session_events_free(&events);
 	spmu_model_free(model);
 	return status;

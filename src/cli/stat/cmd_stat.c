@@ -105,9 +105,7 @@ static const struct option options[] = {
 	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
 		"milliseconds. Default: 4, as in the kernel."),
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and estimate the counts of the "
-		"whole run from them, each with its 95 % interval. Between windows, caches and predictors are kept "
-		"warm. auto (the default) chooses the windows; N,U,W: in each stretch of N instructions U are "
-		"measured, behind W that are timed and not counted.", .optional = true),
+		"whole run from them, each with its 95 % interval. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run. Without this and --sample, a process that has "
 		"executed 200 million instructions is sampled from then on, unless several of its threads run. With "
 		"N: the same after N instructions.", .optional = true),

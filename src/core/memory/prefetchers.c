@@ -140,6 +140,26 @@ void streamer_init(struct streamer *s, uint32_t streams, uint32_t degree, uint32
 	s->degree = degree < STREAM_OUT_MAX ? degree : STREAM_OUT_MAX;
 	s->distance = distance;
 	memset(s->page, 0xff, sizeof(s->page));
+	for (unsigned i = 0; i < s->count; i++) {
+		s->next[i] = (uint8_t)(i + 1);
+		s->previous[i] = (uint8_t)(i - 1);
+	}
+	s->newest = (uint8_t)(s->count - 1);
+}
+
+/* The stream becomes the newest. */
+static inline void stream_asked(struct streamer *s, unsigned i)
+{
+	if (i == s->newest)
+		return;
+	if (i == s->oldest)
+		s->oldest = s->next[i];
+	else
+		s->next[s->previous[i]] = s->next[i];
+	s->previous[s->next[i]] = s->previous[i];
+	s->previous[i] = s->newest;
+	s->next[s->newest] = (uint8_t)i;
+	s->newest = (uint8_t)i;
 }
 
 /* Returns the page's stream, or NULL.  No two streams have the same page. */
@@ -160,15 +180,13 @@ unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_O
 	uint32_t page = line / PAGE_LINES;
 	struct stream_entry *e = stream_of(s, page);
 	if (!e) {
-		unsigned oldest = 0;
-		for (unsigned i = 1; i < s->count; i++)
-			if (s->stream[i].stamp < s->stream[oldest].stamp)
-				oldest = i;
+		const unsigned oldest = s->oldest;
+		stream_asked(s, oldest);
 		s->page[oldest] = page;
-		s->stream[oldest] = (struct stream_entry){ .last = line, .stamp = ++s->clock };
+		s->stream[oldest] = (struct stream_entry){ .last = line };
 		return 0;
 	}
-	e->stamp = ++s->clock;
+	stream_asked(s, (unsigned)(e - s->stream));
 	s->current = (uint32_t)(e - s->stream);
 	if (line == e->last)
 		return 0;

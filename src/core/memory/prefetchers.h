@@ -82,12 +82,13 @@ unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t 
 /* The last n of those were not requested. */
 void linear_refused(struct linear *l, unsigned n);
 
-struct stream_entry { uint32_t last, next, confidence; int32_t direction; uint64_t stamp; };
+struct stream_entry { uint32_t last, next, confidence; int32_t direction; };
 struct streamer {
 	uint32_t count, degree, distance;
 	uint32_t window;	/* most lines between two requests of a stream; 0: no limit */
 	uint32_t current;	/* stream of the last request */
-	uint64_t clock;
+	/* Streams by their last request.  next, previous: those asked for just after and just before */
+	uint8_t oldest, newest, next[STREAMS_MAX], previous[STREAMS_MAX];
 	_Alignas(16) uint32_t page[STREAMS_MAX];	/* of each stream; all ones: none */
 	struct stream_entry stream[STREAMS_MAX];
 };

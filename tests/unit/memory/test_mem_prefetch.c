@@ -248,6 +248,37 @@ static void test_the_streamer_runs_ahead_by_degree_up_to_its_distance(void **sta
 	assert_int_equal(out[0], 649);
 }
 
+static void test_the_streamer_gives_up_the_page_asked_for_longest_ago(void **state)
+{
+	static struct streamer s;
+	uint32_t out[STREAM_OUT_MAX], page[5], seed = 1;	/* page: newest first */
+	unsigned pages = 0;
+	(void)state;
+	streamer_init(&s, 5, 2, 8);
+	for (unsigned i = 0; i < 4000; i++) {
+		seed = seed * 1664525 + 1013904223;
+		const uint32_t p = seed >> 24 & 7;
+		streamer_train(&s, p * 64 + (seed >> 16 & 63), out);
+		unsigned at = 0;
+		while (at < pages && page[at] != p)
+			at++;
+		if (at == pages && pages < 5)
+			pages++;
+		else if (at == pages)
+			at = pages - 1;
+		memmove(page + 1, page, at * sizeof *page);
+		page[0] = p;
+		for (unsigned k = 0; k < 8; k++) {
+			bool has = false, should = false;
+			for (unsigned j = 0; j < 5; j++) {
+				has |= s.page[j] == k;
+				should |= j < pages && page[j] == k;
+			}
+			assert_int_equal(has, should);
+		}
+	}
+}
+
 static void test_the_streamer_follows_descending_accesses_within_the_page(void **state)
 {
 	(void)state;
@@ -481,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_the_streamer_runs_ahead_by_degree_up_to_its_distance),
 		cmocka_unit_test(test_the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
 		cmocka_unit_test(test_the_streamer_follows_descending_accesses_within_the_page),
+		cmocka_unit_test(test_the_streamer_gives_up_the_page_asked_for_longest_ago),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

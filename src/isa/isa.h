@@ -203,6 +203,8 @@ struct iblock {
 	uint64_t addr;		/* of its first instruction */
 	uint32_t id;
 	uint16_t insns, uops, slots, exits;
+	/* the core's own data, from malloc, freed with the block; NULL at first */
+	void *core_plan, *core_walk, *core_warm;
 	const struct insn *insn;
 	const struct uop *uop;
 	const struct st_slot *slot;
@@ -213,8 +215,6 @@ struct iblock {
 	const uint8_t *elision;
 	uint8_t special;		/* set of enum block_special */
 	uint8_t vectors;		/* set of them */
-	/* the core's own data, from malloc, freed with the block; NULL at first */
-	void *core_plan, *core_walk, *core_warm;
 };
 
 struct isa;			/* tables of one microarchitecture; immutable after creation, shareable */

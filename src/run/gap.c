@@ -73,10 +73,17 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 		__builtin_prefetch(w + at + FETCH_AHEAD);
 		const uint32_t id = ST_HEADER_LOW(w[at]);
 		const unsigned next_exit = ST_HEADER_EXIT(w[at]);
-		struct iblock *next = id < p->blocks ? p->block[id] : NULL;
-		if (!next || next_exit >= next->exits || next->exit[next_exit].slots > count - at - 1 ||
-			p->block_flags[id])
+		if (id >= p->blocks)
 			break;
+		const struct block_brief *const brief = &p->brief[id];
+		if (next_exit >= brief->exits || brief->flags)
+			break;
+		struct iblock *const next = brief->block;
+		const unsigned next_slots =
+			next_exit < BRIEF_EXITS ? brief->slots[next_exit] : next->exit[next_exit].slots;
+		if (next_slots > count - at - 1)
+			break;
+		__builtin_prefetch(next);
 		if (done >= follow)
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
 		if (t->calls && calls_ends(block, exit))
@@ -85,7 +92,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 		block = next;
 		exit = next_exit;
 		slots = w + at + 1;
-		at += 1 + next->exit[exit].slots;
+		at += 1 + next_slots;
 	}
 	*now = (struct pending){ .block = block, .exit = (uint16_t)exit, .insns = block->exit[exit].insns,
 		.slot_count = block->exit[exit].slots, .slots = slots };

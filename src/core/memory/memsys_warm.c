@@ -47,14 +47,15 @@ ALWAYS_INLINE bool hits(struct memsys *m, struct tlb *t, uint64_t addr, uint32_t
 	return true;
 }
 
-ALWAYS_INLINE void load(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size)
+/* Of load and store, in: the access' instruction, which is only looked at if there is a miss. */
+ALWAYS_INLINE void load(struct memsys *m, const struct insn *in, uint64_t addr, uint32_t size)
 {
 	uint32_t slot;
 	if (__builtin_expect(!hits(m, &m->dtlb, addr, size, &m->last_page, LINE_PREFETCHED, &slot), 0))
-		memsys_warm_data(m, ip, addr, size, false);
+		memsys_warm_data(m, in->addr, addr, size, false);
 }
 
-ALWAYS_INLINE void store(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size)
+ALWAYS_INLINE void store(struct memsys *m, const struct insn *in, uint64_t addr, uint32_t size)
 {
 	struct tlb *t = m->has_dtlb_store ? &m->dtlb_store : &m->dtlb;
 	uint64_t *youngest = m->has_dtlb_store ? &m->last_store_page : &m->last_page;
@@ -64,24 +65,24 @@ ALWAYS_INLINE void store(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t 
 		    1))
 		m->l1d.state[slot] |= LINE_DIRTY;
 	else
-		memsys_warm_data(m, ip, addr, size, true);
+		memsys_warm_data(m, in->addr, addr, size, true);
 }
 
 void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const struct insn *insn, const uint64_t *slots)
 {
 	for (const struct warm_op *end = op + ops; op < end; op++) {
-		const uint64_t ip = insn[op->insn].addr;
+		const struct insn *const in = &insn[op->insn];
 		if (op->kind == WARM_FETCH) {
-			fetch(m, ip);
+			fetch(m, in->addr);
 			continue;
 		}
 		const uint64_t addr = slots[op->slot];
 		if (__builtin_expect(addr == ST_NOT_DONE, 0))
 			continue;
 		if (op->kind == WARM_LOAD)
-			load(m, ip, addr, op->size);
+			load(m, in, addr, op->size);
 		else if (op->kind == WARM_STORE)
-			store(m, ip, addr, op->size);
+			store(m, in, addr, op->size);
 		else if (op->kind == WARM_STREAM)
 			memsys_warm_stream(m, addr, op->size);
 		else if (op->kind == WARM_PREFETCH)

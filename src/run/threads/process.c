@@ -60,6 +60,15 @@ static void drop_blocks(struct process *p)
 		memset(p->page_head, 0, PAGE_BUCKETS * sizeof *p->page_head);
 }
 
+static void set_block(struct process *p, uint32_t id, struct iblock *b)
+{
+	struct block_brief *brief = &p->brief[id];
+	p->block[id] = b;
+	*brief = (struct block_brief){ .block = b, .exits = b ? b->exits : 0, .flags = p->block_flags[id] };
+	for (unsigned x = 0; b && x < b->exits && x < BRIEF_EXITS; x++)
+		brief->slots[x] = b->exit[x].slots;
+}
+
 int process_add_block(struct process *p, struct iblock *b, unsigned flags, struct err *err)
 {
 	uint32_t id = b->id;
@@ -70,20 +79,24 @@ int process_add_block(struct process *p, struct iblock *b, unsigned flags, struc
 	if (id < p->blocks && p->block[id])
 		return err_set(err, ERR_INPUT, "the stream of process %u defines block %u twice", p->pid, id);
 	if (id >= p->blocks_room) {
-		size_t room = p->blocks_room, r2 = room, r3 = room;
+		size_t room = p->blocks_room, r2 = room, r3 = room, r4 = room;
 		int rc = grow(&p->block, &room, id + 1, sizeof *p->block, err);
 		if (rc == 0)
 			rc = grow(&p->block_flags, &r2, id + 1, sizeof *p->block_flags, err);
 		if (rc == 0)
 			rc = grow(&p->page_next, &r3, id + 1, sizeof *p->page_next, err);
+		if (rc == 0)
+			rc = grow(&p->brief, &r4, id + 1, sizeof *p->brief, err);
 		if (rc < 0)
 			return rc;
 		p->blocks_room = room;
 	}
-	for (; p->blocks <= id; p->blocks++)
-		p->block[p->blocks] = NULL;
-	p->block[id] = b;
+	for (; p->blocks <= id; p->blocks++) {
+		p->block_flags[p->blocks] = 0;
+		set_block(p, (uint32_t)p->blocks, NULL);
+	}
 	p->block_flags[id] = (uint8_t)flags;
+	set_block(p, id, b);
 	uint32_t bucket = page_bucket(b->addr >> PAGE_SHIFT);
 	p->page_next[id] = p->page_head[bucket];
 	p->page_head[bucket] = id + 1;
@@ -109,7 +122,7 @@ static bool bury(struct process *p, uint32_t id)
 	if (p->space)
 		walk_space_forget(p->space, p->block[id]);
 	p->grave[p->graves++] = p->block[id];
-	p->block[id] = NULL;
+	set_block(p, id, NULL);
 	return true;
 }
 
@@ -432,7 +445,7 @@ static int decode_again(struct process *p, struct isa *isa, struct err *err)
 			isa_block_free(is);
 			return err_set(err, ERR_NOMEM, "out of memory for blocks that are decoded anew");
 		}
-		p->block[id] = is;
+		set_block(p, (uint32_t)id, is);
 		for (size_t i = 0; i < p->threads; i++)
 			if (p->thread[i]->alive && p->thread[i]->pending.block == was)
 				p->thread[i]->pending.block = is;
@@ -489,6 +502,7 @@ static void process_free(struct process *p)
 	free(p->thread);
 	free(p->block);
 	free(p->block_flags);
+	free(p->brief);
 	free(p->page_next);
 	free(p->page_head);
 	free(p->grave);

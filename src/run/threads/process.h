@@ -75,6 +75,14 @@ struct rthread {
 	bool in_call;			/* its last operation so far is a system call (cores' thread) */
 };
 
+/* What gaps need of a block, on half a cache line (gap.c). */
+enum { BRIEF_EXITS = 10 };
+struct block_brief {
+	struct iblock *block;	/* NULL: not defined, or discarded */
+	uint16_t exits, flags;	/* of the block; its block_flags */
+	uint16_t slots[BRIEF_EXITS];	/* values that an execution through each of the first exits has */
+};
+
 struct stash { struct stash *next; size_t count; uint64_t *words; };
 
 struct process {
@@ -94,6 +102,7 @@ struct process {
 	struct walk_space *space;	/* what the wrong path knows about it; NULL: there is no wrong path */
 	struct iblock **block;		/* by id; NULL: not defined, or discarded */
 	uint8_t *block_flags;
+	struct block_brief *brief;	/* by id */
 	/* next block whose first instruction is on the same page; a chained hash table */
 	uint32_t *page_next;
 	uint32_t *page_head;		/* hash of page numbers */

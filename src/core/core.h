@@ -101,14 +101,14 @@ void core_warm_block(
 
 /* As core_warm_block, for an execution that was not cut.  Returns how many instructions it completed. */
 unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip);
-/* The two halves of core_warm_whole, which two host threads may do at once.  core_warm_path returns the branches of an
- * execution through this exit, which live as long as the block; NULL: only core_warm_whole can do it.  core_learn
- * teaches the predictors n executions that follow each other; next_ip: where the thread goes on behind the last one.
- * core_warm_rest does everything else, after core_warm_path. */
+/* The two halves of core_warm_whole, which two host threads may do at once.  core_learn teaches the predictors n
+ * executions that follow each other; next_ip: where the thread goes on behind the last one.  core_warm_rest does
+ * everything else of one, and sets *path to what core_learn needs of it, which lives as long as the block.  NULL: only
+ * core_warm_whole can do it, and nothing was done. */
 struct warm_path;
-const struct warm_path *core_warm_path(struct core *c, struct iblock *b, unsigned exit);
 void core_learn(struct core *c, const struct warm_path *const *path, size_t n, uint64_t next_ip);
-unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots);
+unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
+	const struct warm_path **path);
 
 /* How often the block was warmed through this exit, as a whole, since the last call.  Returns the number of
  * instructions of such an execution. */

@@ -153,15 +153,14 @@ unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const 
 	return x->completed;
 }
 
-const struct warm_path *core_warm_path(struct core *c, struct iblock *b, unsigned exit)
+unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
+	const struct warm_path **path)
 {
 	const struct warm_plan *plan = plan_of(c, b);
-	return plan && LIKELY(exit < plan->exits && plan->exit[exit].insns) ? &plan->path[exit] : NULL;
-}
-
-unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots)
-{
-	const struct warm_plan *plan = b->core_warm;
+	*path = NULL;
+	if (UNLIKELY(!plan || exit >= plan->exits || !plan->exit[exit].insns))
+		return 0;
+	*path = &plan->path[exit];
 	warm_rest(c, b, plan, &plan->exit[exit], slots);
 	return plan->exit[exit].completed;
 }

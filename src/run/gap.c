@@ -24,13 +24,14 @@ static inline uint64_t warm(struct learner *l, struct core *c, struct iblock *b,
 {
 	if (!l)
 		return core_warm_whole(c, b, exit, slots, next_ip);
-	const struct warm_path *path = core_warm_path(c, b, exit);
+	const struct warm_path *path;
+	const uint64_t done = core_warm_rest(c, b, exit, slots, &path);
 	if (__builtin_expect(!path, 0)) {
 		learner_settle(l);
 		return core_warm_whole(c, b, exit, slots, next_ip);
 	}
 	learner_block(l, c, path, next_ip);
-	return core_warm_rest(c, b, exit, slots);
+	return done;
 }
 
 static struct learner *learner_of(struct runner *r, const struct rthread *t)

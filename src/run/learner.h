@@ -39,8 +39,8 @@ void learner_send(struct learner *l);
 
 static inline void learner_settle(struct learner *l)
 {
-	if (__builtin_expect(l->running && (l->batch[l->tail % LEARNER_BATCHES].n || __atomic_load_n(&l->head, __ATOMIC_ACQUIRE) != l->tail),
-		    0))
+	if (__builtin_expect(l->running, 1) && (l->batch[l->tail % LEARNER_BATCHES].n ||
+			__atomic_load_n(&l->head, __ATOMIC_ACQUIRE) != l->tail))
 		learner_wait(l);
 }
 

@@ -98,7 +98,9 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	if (!s->on)
 		return 0;
 	cli_sample_free(s);
-	s->count = calloc(events + 1, sizeof *s->count);
+	s->counts = events + 1 + s->extras;
+	s->count = calloc(s->counts, sizeof *s->count);
+	s->extra = calloc(s->extras + 1, sizeof *s->extra);
 	s->session = session;
 	s->events = events;
 	s->err.code = 0;
@@ -109,19 +111,21 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	run->run.sample = s->plan;
 	run->run.sample.after = s->after;
 	s->sampled = false;
-	s->detail = calloc(events + 1, sizeof *s->detail);
+	s->detail = calloc(s->counts, sizeof *s->detail);
 	s->exact = calloc(events + 1, sizeof *s->exact);
 	for (size_t i = 0; s->exact && i < events; i++)
 		s->exact[i].is = session_counts_uops(session, i);
-	if (!s->count || !s->detail || !s->exact)
+	if (!s->count || !s->extra || !s->detail || !s->exact)
 		return err_set(err, ERR_NOMEM, "out of memory for estimates");
-	return estimate_create(&s->estimate, events + 1, err);
+	return estimate_create(&s->estimate, s->counts, err);
 }
 
-/* The count of an event in a thread so far; event == s->events: the time that it ran, in ns. */
+/* The count of an event in a thread so far; event == s->events: the time that it ran, in ns; above: extra counts. */
 static double counted(const struct cli_sample *s, size_t thread, size_t event)
 {
 	struct session_thread t;
+	if (event > s->events)
+		return s->extra[event - s->events - 1];
 	if (event < s->events && session_is_uncore(s->session, event))
 		return (double)session_count(s->session, event);
 	if (event < s->events)
@@ -143,7 +147,7 @@ static struct cli_sample_thread *thread_of(struct cli_sample *s, size_t number)
 	}
 	struct cli_sample_thread *t = s->thread + number;
 	if (!t->before)
-		t->before = calloc(s->events + 1, sizeof *t->before);
+		t->before = calloc(s->counts, sizeof *t->before);
 	return t->before ? t : NULL;
 }
 
@@ -194,7 +198,7 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 		return 0;
 	if (w->begins) {
 		t->began = *w;
-		for (size_t i = 0; i <= s->events; i++)
+		for (size_t i = 0; i < s->counts; i++)
 			t->before[i] = counted(s, number, i);
 		return 0;
 	}
@@ -202,7 +206,7 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	const double size[ESTIMATE_SIZES] = { (double)(w->instructions - t->began.instructions),
 		(double)(b->branches - a->branches), (double)(b->l1 - a->l1), (double)(b->l2 - a->l2),
 		(double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
-	for (size_t i = 0; i <= s->events; i++)
+	for (size_t i = 0; i < s->counts; i++)
 		s->count[i] = counted(s, number, i) - t->before[i];
 	s->measured += size[0];
 	if (size[0] > 0 && !s->err.code)
@@ -265,12 +269,13 @@ void cli_sample_free(struct cli_sample *s)
 		free(s->thread[i].before);
 	free(s->thread);
 	free(s->count);
+	free(s->extra);
 	free(s->detail);
 	free(s->exact);
 	estimate_destroy(s->estimate);
 	s->thread = NULL;
 	s->threads = 0;
-	s->count = s->detail = NULL;
+	s->count = s->extra = s->detail = NULL;
 	s->exact = NULL;
 	s->estimate = NULL;
 }

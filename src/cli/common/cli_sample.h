@@ -16,6 +16,11 @@ struct cli_sample {
 	struct session *session;
 	struct estimate *estimate;
 	size_t events;
+	/* Counts of the caller's own that are estimated, too, as events behind the time: set the number before the run,
+	 * and for each window what its thread has so far. */
+	size_t extras;
+	double *extra;
+	size_t counts;		/* all of them */
 	struct cli_sample_thread {	/* by number of the session's thread */
 		struct run_window began;
 		double *before;	/* of each event: its count there */

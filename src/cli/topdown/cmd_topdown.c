@@ -29,6 +29,12 @@ static int set_rotate(void *target, const struct option *option, const char *val
 	return cli_milliseconds("--rotate", value, &t->rotate_ms) ? 0 : ERR_INPUT;
 }
 
+static int set_sample(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	return cli_sample_parse(&((struct topdown *)target)->sample, value, err);
+}
+
 static const struct option options[] = {
 	OPT_GROUP("What the tree covers"),
 	OPT_WHOLE('l', "level", "N", struct topdown, style.level, 1, 4, "Go down to this level of the tree, 1 to 4. "
@@ -41,6 +47,8 @@ static const struct option options[] = {
 		"all. Default: 20."),
 	OPT_MILLISECONDS('I', "interval", "MS", struct topdown, interval_ms, "Print a tree for every MS modelled "
 		"milliseconds."),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and estimate the tree of the "
+		"whole run from them. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
 	OPT_FLAG(0, "no-metrics", struct topdown, no_metrics, "Do not print the metrics beside the tree."),
@@ -51,7 +59,7 @@ static const struct option options[] = {
 	OPT_FLAG(0, "perf-metrics", struct topdown, perf_metrics, "With -x, also print the column of "
 		"MSR_PERF_METRICS. The tree has it anyway on cores with that register."),
 	OPT_GROUP("From the bottleneck to instructions"),
-	OPT_FLAG(0, "sample", struct topdown, sample, "Sample the event that belongs to the bottleneck, by PEBS if "
+	OPT_FLAG(0, "hottest", struct topdown, hottest, "Sample the event that belongs to the bottleneck, by PEBS if "
 		"the PMU can, in the stream of the same run. Write the samples to perf.data and print the hottest "
 		"instructions."),
 	OPT_GROUP("What is printed"),
@@ -80,8 +88,16 @@ static int check(const struct topdown *t)
 	} else if (t->one_pmu && (t->per_thread || intervals)) {
 		text = "--one-pmu is compared over the whole run: not with ";
 		with = t->per_thread ? "--per-thread" : "--interval";
-	} else if (t->sample && (intervals || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
-		text = "--sample follows the one tree of the run: not with --interval, --per, -x or -j";
+	} else if (t->hottest && (intervals || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
+		text = "--hottest follows the one tree of the run: not with --interval, --per, -x or -j";
+	} else if (t->sample.on &&
+		(intervals || t->per_thread || t->per || t->one_pmu || t->perf_metrics || t->hottest)) {
+		text = "--sample estimates the one tree of the run: not with ";
+		with = intervals                     ? "--interval"
+			: t->per_thread || t->per    ? "--per"
+			: t->one_pmu                 ? "--one-pmu"
+			: t->perf_metrics            ? "--perf-metrics"
+						     : "--hottest, whose samples record --sample takes";
 	} else if (t->run.run.smt && !t->no_exact) {
 		text = "--smt: the records do not say which of the threads on a core an issue slot belongs to: only "
 		       "with --no-exact";
@@ -93,7 +109,7 @@ static int check(const struct topdown *t)
 	return text ? -1 : 0;
 }
 
-/* Keeps the options of the run for --sample, except --replay and --save-stream, which --sample sets itself. */
+/* Keeps the options of the run for --hottest, except --replay and --save-stream, which --hottest sets itself. */
 static void keep_words(void *context, const struct option_set *set, char **words, int count)
 {
 	struct topdown *t = context;
@@ -162,13 +178,13 @@ static void print_joins(FILE *out, const struct metrics *m, size_t k, double joi
 	fprintf(out, ", %.1f%% of the slots\n", 100 * joined);
 }
 
-/* --sample: samples the event that the bottleneck names. */
+/* --hottest: samples the event that the bottleneck names. */
 static bool sample(const struct topdown *t)
 {
 	const struct metrics *m = &t->metrics.m;
 	size_t k = topdown_bottleneck(m, t->exact ? t->exact : t->metrics.value, t->style.level, NULL);
 	if (k == SIZE_MAX || !m->metric[k].sample) {
-		cli_error("--sample: %s%s names no event to sample",
+		cli_error("--hottest: %s%s names no event to sample",
 			k == SIZE_MAX ? "no node is above its threshold, so that the tree" : m->metric[k].name,
 			k != SIZE_MAX && t->style.level < 4 ? " (-l 4 goes further down)" : "");
 		return false;
@@ -223,8 +239,13 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	char note[128];
 	bool any = false, unsaid = false;
 	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s",
-		c->name, c->title, c->frequency_ghz, cli_changed(&t->run), (unsigned long long)res->instructions,
+		c->name, c->title, c->frequency_ghz, cli_changed(&t->run),
+		(unsigned long long)(res->instructions + (t->sample.on ? res->warmed : 0)),
 		(unsigned long long)res->cycles, session_pmus(t->session), cli_pmu_note(&t->run, note));
+	if (t->sample.on)
+		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",
+			estimate_windows(t->sample.estimate), 100.0 * t->sample.measured /
+			(double)(res->instructions + res->warmed));
 	for (size_t k = 0; k < m->metrics; k++)
 		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {
 			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ",
@@ -358,6 +379,9 @@ static int measure(struct topdown *t)
 	int rc = session_create(&t->session, &so, &err);
 	if (!rc && t->one_pmu)
 		rc = session_create(&t->one, &one, &err);
+	t->sample.extras = t->exact ? SLOTS_CAUSE_COUNT : 0;
+	if (!rc)
+		rc = cli_sample_begin(&t->sample, &t->run, t->session, t->events.count, &err);
 	if (rc) {
 		cli_error("%s", err.text);
 		return 1;
@@ -396,7 +420,10 @@ static int measure(struct topdown *t)
 			print_threads(t);
 		else if (t->per && good)
 			print_places(t);
-		cli_metrics_values(&t->metrics, topdown_whole_count, t, seconds);
+		if (t->sample.on)
+			good &= !topdown_estimate(t, &res);
+		else
+			cli_metrics_values(&t->metrics, topdown_whole_count, t, seconds);
 		topdown_all_slots(t);
 		topdown_exact_values(t);
 		if (t->one) {
@@ -417,7 +444,7 @@ static int measure(struct topdown *t)
 			print_notes(t, &res);
 		if (t->svg)
 			good &= draw(t);
-		if (t->sample && !rc && good)
+		if (t->hottest && !rc && good)
 			good = sample(t);
 	}
 	if (rc)
@@ -438,7 +465,7 @@ static bool prepare(struct topdown *t)
 		cli_error("--perf-metrics: the PMU '%s' has no MSR_PERF_METRICS", t->run.core.pmu);
 		return false;
 	}
-	if (fields && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) &&
+	if (fields && !t->sample.on && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) &&
 		(t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
 		t->fields = calloc(metrics, sizeof *t->fields);
 		fields_missing = !t->fields;
@@ -487,15 +514,15 @@ static int run(int argc, char **argv)
 	}
 	cli_run_init(&t.run);
 	int go = parse(&t, argc, argv, &next);
-	if (go <= 0 || cli_run_finish(&t.run, argc, argv, next)) {
+	if (go <= 0 || cli_run_finish(&t.run, argc, argv, next) || cli_sample_check(&t.sample, &t.run)) {
 		free(t.words);
 		return go ? 2 : 0;
 	}
 	t.model = cli_model(&t.run.core);
 	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) &&
 		topdown_choose_events(&t) && prepare_one(&t);
-	/* --sample samples this very run: its stream is kept, with the registers that PEBS records hold. */
-	if (good && t.sample && !t.run.run.replay) {
+	/* --hottest samples this very run: its stream is kept, with the registers that PEBS records hold. */
+	if (good && t.hottest && !t.run.run.replay) {
 		t.run.run.regs = true;
 		if (!t.run.run.save) {
 			good = topdown_sample_folder(folder, sizeof folder);
@@ -510,6 +537,7 @@ static int run(int argc, char **argv)
 			status = 1;
 	}
 	topdown_sample_remove(folder, stream);
+	cli_sample_free(&t.sample);
 	session_destroy(t.session);
 	session_destroy(t.one);
 	session_events_free(&t.events);

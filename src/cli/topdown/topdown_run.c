@@ -7,7 +7,7 @@
 
 /* ---- counting ---- */
 
-/* --sample: counts the event to sample next. If it cannot be counted, the samples have no period of their own. */
+/* --hottest: counts the event to sample next. If it cannot be counted, the samples have no period of their own. */
 static bool want_sample(struct topdown *t, size_t k)
 {
 	char name[100];
@@ -35,7 +35,7 @@ bool topdown_choose_events(struct topdown *t)
 			continue;
 		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
 			return false;
-		if (t->sample && n->sample && !want_sample(t, k))
+		if (t->hottest && n->sample && !want_sample(t, k))
 			return false;
 		any |= n->level > 0;
 	}
@@ -89,12 +89,33 @@ int topdown_add_slots(struct topdown *t, size_t k)
 	return 0;
 }
 
+static double estimated_count(void *context, size_t event)
+{
+	double half;
+	return cli_sample_total(&((struct topdown *)context)->sample, event, &half);
+}
+
 void topdown_all_slots(struct topdown *t)
 {
 	memset(t->slots, 0, sizeof t->slots);
-	for (size_t k = 0; k < t->threads_count; k++)
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT && t->sample.on && t->exact; c++) {
+		const double slots = estimated_count(t, t->events.count + 1 + c);
+		t->slots[c] = slots > 0 ? (uint64_t)(slots + 0.5) : 0;
+	}
+	for (size_t k = 0; k < t->threads_count && !t->sample.on; k++)
 		if (topdown_add_slots(t, k))
 			return;
+}
+
+int topdown_estimate(struct topdown *t, const struct run_result *result)
+{
+	struct err err = { 0 };
+	if (cli_sample_finish(&t->sample, result, &err)) {
+		cli_error("%s", err.text);
+		return -1;
+	}
+	cli_metrics_values(&t->metrics, estimated_count, t, 1e-9 * estimated_count(t, t->events.count));
+	return 0;
 }
 
 void topdown_exact_values(struct topdown *t)
@@ -226,11 +247,35 @@ static bool on_client(void *context, struct run_thread *run, const struct st_cli
 	return session_client(((struct topdown *)context)->session, run, request, name, answer);
 }
 
+static void on_sampled(void *context, struct run_thread *run)
+{
+	cli_sample_sampled(&((struct topdown *)context)->sample, run);
+}
+
+static uint64_t on_window(void *context, struct run_thread *run, const struct run_window *w)
+{
+	struct topdown *t = context;
+	const struct thread_slots *s = slots_of(t, run);
+	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
+	if (s && s->slots) {
+		fail(t, slots_read(s->slots, slots, &cycles, &t->why));
+		for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
+			t->sample.extra[c] = (double)slots[c];
+	}
+	return cli_sample_window(&t->sample, run, w);
+}
+
+static void on_executed(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	cli_sample_executed(&((struct topdown *)context)->sample, b, insns, times, repeats);
+}
+
 struct run_sink topdown_sink(struct topdown *t)
 {
 	return (struct run_sink){ .context = t,
 		.thread_start = on_start, .thread_end = on_end, .batch = on_batch, .client = on_client,
-		.side = t->places ? on_side : NULL };
+		.side = t->places ? on_side : NULL, .sampled = t->sample.on ? on_sampled : NULL,
+		.window = t->sample.on ? on_window : NULL, .executed = t->sample.on ? on_executed : NULL };
 }
 
 void topdown_place_all(struct topdown *t)

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
 #include "cli/common/cli_metrics.h"
+#include "cli/common/cli_sample.h"
 #include "cli/topdown/topdown_field.h"
 #include "cli/topdown/topdown_places.h"
 #include "cli/topdown/topdown_print.h"
@@ -21,8 +22,9 @@ struct topdown {
 	double interval_ms, rotate_ms;
 	unsigned rows;
 	enum topdown_per per;
-	bool per_thread, no_metrics, no_exact, sample, one_pmu, perf_metrics;
-	char **words;		/* options of the run, for --sample */
+	bool per_thread, no_metrics, no_exact, hottest, one_pmu, perf_metrics;
+	struct cli_sample sample;
+	char **words;		/* options of the run, for --hottest */
 	unsigned count_words;
 	struct spmu_model *model;
 	struct session_events events;
@@ -47,13 +49,13 @@ struct topdown {
 	uint64_t slots[SLOTS_CAUSE_COUNT], last_slots[SLOTS_CAUSE_COUNT];
 	double *exact;		/* by metric; NULL: --no-exact */
 	double *fields;		/* by metric: PERF_METRICS; NULL: not shown */
-	/* --sample: for each metric, the event to sample next, among the counted ones; SIZE_MAX: none */
+	/* --hottest: for each metric, the event to sample next, among the counted ones; SIZE_MAX: none */
 	size_t *sampled;
 	int failed;		/* error of a callback that cannot return one */
 	struct err why;
 };
 
-/* Chooses the events of the metrics that are to be printed, and those that --sample needs. false after one
+/* Chooses the events of the metrics that are to be printed, and those that --hottest needs. false after one
  * printed line. */
 bool topdown_choose_events(struct topdown *t);
 /* For cli_metrics_values: counts of the whole run; of --one-pmu; of thread t->thread; since the previous interval. */
@@ -63,7 +65,9 @@ double topdown_thread_count(void *context, size_t event);
 double topdown_interval_count(void *context, size_t event);
 /* Adds thread k's slots by cause to t->slots. 0, or -1 after one printed line. */
 int  topdown_add_slots(struct topdown *t, size_t k);
-/* Sets t->slots to those of all threads. */
+/* --sample, after the run: sets the metrics' values. 0, or -1 after one printed line. */
+int  topdown_estimate(struct topdown *t, const struct run_result *result);
+/* Sets t->slots to those of all threads; with --sample, to their estimates. */
 void topdown_all_slots(struct topdown *t);
 /* Sets t->exact: for each node, the share of its causes of all slots in t->slots. */
 void topdown_exact_values(struct topdown *t);

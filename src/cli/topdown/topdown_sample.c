@@ -19,7 +19,7 @@ bool topdown_sample_folder(char *path, unsigned bytes)
 	const char *in = getenv("TMPDIR");
 	if (snprintf(path, bytes, "%s/softpmu-XXXXXX", in && *in ? in : "/tmp") < (int)bytes && mkdtemp(path))
 		return true;
-	cli_error("--sample keeps the run's stream: cannot make a folder for it in %s: %s", in && *in ? in : "/tmp",
+	cli_error("--hottest keeps the run's stream: cannot make a folder for it in %s: %s", in && *in ? in : "/tmp",
 		strerror(errno));
 	*path = 0;
 	return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * topdown --sample: takes precise samples of the event that the bottleneck names, from the same run's stream,
+ * topdown --hottest: takes precise samples of the event that the bottleneck names, from the same run's stream,
  * and shows its hottest instructions. */
 #ifndef CLI_TOPDOWN_SAMPLE_H
 #define CLI_TOPDOWN_SAMPLE_H

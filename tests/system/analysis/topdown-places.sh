@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu topdown --per function, line and loop: the parts add up to the whole, and the slow function, line or loop is
-# named with its cause. --sample samples the event of the bottleneck in the same run and shows the hottest instructions.
-# --one-pmu and --perf-metrics add columns to the tree.
+# named with its cause. --hottest samples the event of the bottleneck in the same run and shows the hottest
+# instructions. --one-pmu and --perf-metrics add columns to the tree.
 . "$TOP/tests/lib.sh"
 topdown="$PROGRAMS/topdown"
 for leaf in l2 mispredict retiring; do
@@ -42,27 +42,27 @@ sed -n 5p "$work/out" | grep \
 sed -n 5p "$work/out" | grep -q "Branch_Mispredicts [0-9.]*%  *topdown.c:[0-9]* mispredict \[topdown\]$" &&
 	ok "--per line names the slow line with its cause" || { bad "--per line"; head -n 8 "$work/out"; }
 
-# --sample: the program runs once and its stream is sampled; only perf.data is left behind.
+# --hottest: the program runs once and its stream is sampled; only perf.data is left behind.
 cat >"$work/once.sh" <<EOS
 echo ran >>"$work/runs"
 exec "$topdown" mispredict 500
 EOS
 mkdir "$work/tmp" "$work/here"
-(cd "$work/here" && TMPDIR="$work/tmp" "$SOFTPMU" topdown --sample --no-metrics --follow --start begin --stop end \
+(cd "$work/here" && TMPDIR="$work/tmp" "$SOFTPMU" topdown --hottest --no-metrics --follow --start begin --stop end \
 	--set wrong_path=1 -- /bin/sh "$work/once.sh") >/dev/null 2>"$work/out"
 [ "$(wc -l <"$work/runs")" = 1 ] && [ -s "$work/here/perf.data" ] && [ -z "$(ls "$work/tmp")" ] &&
-	ok "--sample runs the program once and leaves only perf.data" ||
-	{ bad "--sample: runs"; cat "$work/out"; ls "$work/tmp" "$work/here"; }
+	ok "--hottest runs the program once and leaves only perf.data" ||
+	{ bad "--hottest: runs"; cat "$work/out"; ls "$work/tmp" "$work/here"; }
 grep -q 'samples of BR_MISP_RETIRED.ALL_BRANCHES:pp' "$work/out" && grep -A 1 'the hottest instructions:$' "$work/out" |
 	grep -q '%  mispredict+0x[0-9a-f]*  topdown.c:[0-9]*  \[topdown\]$' &&
-	ok "--sample names the hottest instruction" ||
-	{ bad "--sample"; head -n 90 "$work/out" | tail -n 30; }
-grep -q '^ *[1-9][0-9.]* : .*jae\|^ *[1-9][0-9.]* : .*jb' "$work/out" && ok "--sample annotates the branches" ||
-	{ bad "--sample: annotation"; tail -n 40 "$work/out"; }
-(cd "$work/here" && "$SOFTPMU" topdown --sample -l 1 --start begin --stop end --replay "$work/mispredict") \
-	>"$work/out" 2>&1 && bad "--sample without an event"
-grep -q -- '--sample: Bad_Speculation (-l 4 goes further down) names no event to sample' "$work/out" &&
-	ok "--sample of a node without an event is refused with its name" || { bad "no event"; tail -n 3 "$work/out"; }
+	ok "--hottest names the hottest instruction" ||
+	{ bad "--hottest"; head -n 90 "$work/out" | tail -n 30; }
+grep -q '^ *[1-9][0-9.]* : .*jae\|^ *[1-9][0-9.]* : .*jb' "$work/out" && ok "--hottest annotates the branches" ||
+	{ bad "--hottest: annotation"; tail -n 40 "$work/out"; }
+(cd "$work/here" && "$SOFTPMU" topdown --hottest -l 1 --start begin --stop end --replay "$work/mispredict") \
+	>"$work/out" 2>&1 && bad "--hottest without an event"
+grep -q -- '--hottest: Bad_Speculation (-l 4 goes further down) names no event to sample' "$work/out" &&
+	ok "--hottest of a node without an event is refused with its name" || { bad "no event"; tail -n 3 "$work/out"; }
 
 # --one-pmu: in a loop that never changes, events that take turns give the same shares.
 "$SOFTPMU" stat -e instructions --set wrong_path=1 --save-stream "$work/l1" -- "$topdown" l1 4000 >/dev/null 2>&1
@@ -108,5 +108,5 @@ refuses "the PMU 'skylake' has no MSR_PERF_METRICS" --core skylake --perf-metric
 refuses "not one of function, line, loop or thread" --per file
 refuses "known from the records alone: not with --no-exact" --per loop --no-exact
 refuses "compared over the whole run: not with --interval" --one-pmu -I 1
-refuses "follows the one tree of the run: not with --interval, --per, -x or -j" --sample -x,
+refuses "follows the one tree of the run: not with --interval, --per, -x or -j" --hottest -x,
 exit $failed

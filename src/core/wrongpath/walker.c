@@ -130,6 +130,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 	const void *const *via;
 	uint64_t mem, a, v, r, way, next;
 	uint8_t known;
+	int taken;
 	begin(w, &x);
 	bpred_path_begin(bp, &w->path);
 
@@ -177,6 +178,12 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 			(value) & h->mask); \
 	} while (0)
 #define SIGNED(v, cut) ((uint64_t)((int64_t)((v) << (cut)) >> (cut)))
+#define COMPARED_AT(value, kind) do { \
+		a = v; \
+		v = (x.reg[h->src] + h->imm) & h->mask; \
+		walk_flags_set(&x, known & x.known[h->src] ? (kind) : FLAGS_UNKNOWN, h->bytes, a, v, \
+			(value) & h->mask); \
+	} while (0)
 /* ends the walk when the table of its own stores is full */
 #define LAST_STORE do { if (UNLIKELY(w->stores >= OVERLAY_MOST)) { stop = o; via = ask; } } while (0)
 
@@ -255,6 +262,30 @@ do_LOAD_OR:	LOADED; RESULT(a | v, FLAGS_LOGIC); ACCESS;
 do_LOAD_XOR:	LOADED; RESULT(a ^ v, FLAGS_LOGIC); ACCESS;
 do_LOAD_CMP:	LOADED; COMPARED(a - v, FLAGS_SUB); ACCESS;
 do_LOAD_TEST:	LOADED; COMPARED(a & v, FLAGS_LOGIC); ACCESS;
+do_CMP_AT:	LOADED; COMPARED_AT(a - v, FLAGS_SUB); ACCESS;
+do_TEST_AT:	LOADED; COMPARED_AT(a & v, FLAGS_LOGIC); ACCESS;
+do_IMUL:
+	known = x.known[h->src] & x.known[h->dst];
+	SET(x.reg[h->src] * x.reg[h->dst] & h->mask, known);
+	x.flags = FLAGS_UNKNOWN;
+	PLAIN;
+do_IMUL_IMM:
+	SET(x.reg[h->src] * h->imm & h->mask, x.known[h->src]);
+	x.flags = FLAGS_UNKNOWN;
+	PLAIN;
+do_SETCC:
+	taken = walk_condition(&x, (unsigned)h->imm);
+	walk_set(&x, h->dst, 1, taken > 0, taken >= 0);
+	PLAIN;
+do_CMOV:
+	taken = walk_condition(&x, (unsigned)h->imm);
+	v = x.reg[h->src] & h->mask;
+	a = x.reg[h->dst] & h->mask;
+	known = x.known[h->src];
+	if (taken <= 0)
+		known = taken ? known & x.known[h->dst] & (a == v) : x.known[h->dst];
+	SET(taken > 0 ? v : a, known);
+	PLAIN;
 do_STORE:
 	if (operand(&x, h, &mem)) {
 		SOURCE;
@@ -287,6 +318,30 @@ stacked:
 	o[1] = mem;
 	o += 2;
 	NEXT;
+do_CALL:
+	if (UNLIKELY(!x.known[4] || unusual))
+		goto do_EXECUTE;
+	if (end - o < h->from_cut + 3 * (ptrdiff_t)left)	/* as for others of several steps, below */
+		goto done;
+	mem = x.reg[4] - h->bytes;
+	mem = x.word4 ? (uint32_t)mem : mem;
+	walk_store(&x, mem, h->bytes, h->imm, true);
+	x.reg[4] = mem;
+	LAST_STORE;
+	o[0] = h->from_mask;
+	o[1] = mem;
+	o[2] = (h->from_mask & ~(uint64_t)SCRIPT_KIND) + sizeof(struct step) + STEP_BRANCH + way;
+	o[3] = next ? next : br->addr + br->len;
+	o += 4;
+	if (via == code)
+		via = ROOM(&k->insn[k->insns] - h);
+	goto branched;
+do_RET:
+	if (UNLIKELY(!x.known[4] || unusual))
+		goto do_EXECUTE;
+	mem = x.word4 ? (uint32_t)x.reg[4] : x.reg[4];
+	x.reg[4] = x.word4 ? (uint32_t)(mem + h->imm) : mem + h->imm;
+	goto accessed;
 do_BEHIND:
 	from = h->disp;
 	left++;
@@ -301,6 +356,14 @@ tail:
 		o += 2;
 		goto branched;
 	}
+	if (LIKELY(h->flags & WALK_BRANCH_ACCESS && !unusual && mem != ST_NOT_DONE)) {
+accessed:
+		o[0] = h->word | way;
+		o[1] = mem;
+		o[2] = next ? next : br->addr + br->len;
+		o += 3;
+		goto branched;
+	}
 	goto at_length;
 do_EXECUTE:
 	if (!operand(&x, h, &mem))
@@ -309,7 +372,8 @@ at_length:;
 	const unsigned i = (unsigned)(h - k->insn);
 	const struct insn *in = &k->b->insn[i];
 	const uint64_t sp = h->flags & WALK_USES_STACK ? stack(&x, &k->sem[i]) : ST_NOT_DONE;
-	if (h->what == WALK_EXECUTE || h->what == WALK_PUSH || h->what == WALK_POP) {
+	if (h->what == WALK_EXECUTE || h->what == WALK_PUSH || h->what == WALK_POP || h->what == WALK_CALL ||
+		h->what == WALK_RET) {
 		walk_execute(&x, &k->sem[i], in->addr + in->len, mem, sp);
 		LAST_STORE;
 	}

@@ -113,6 +113,9 @@ struct track {			/* something that an execution of the block tells; a list of th
 	DO(TOUCH)	/* nothing, but it has an operand in memory */ \
 	DO(LOAD)	/* MOV, MOVZX */ \
 	DO(LOAD_MOVSX) DO(LOAD_ADD) DO(LOAD_SUB) DO(LOAD_CMP) DO(LOAD_AND) DO(LOAD_TEST) DO(LOAD_OR) DO(LOAD_XOR) \
+	DO(CMP_AT) DO(TEST_AT)	/* memory is the destination */ \
+	DO(IMUL) DO(IMUL_IMM) DO(SETCC) DO(CMOV) \
+	DO(CALL) DO(RET)	/* a call has a store and a branch: from_mask is the word of the first */ \
 	DO(END)		/* the walk ends before it */ \
 	DO(BEHIND)	/* the place behind the block's last instruction */
 enum walk_do {
@@ -123,6 +126,7 @@ enum walk_do {
 };
 enum walk_access { WALK_NO_ACCESS, WALK_AT_OPERAND, WALK_AT_STACK };
 enum walk_insn_flags {
+	WALK_BRANCH_ACCESS = 1,	/* WALK_BRANCH, with a word and an access to its operand */
 	WALK_BRANCH = 2,	/* it is a branch, or is fused with one */
 	WALK_FLAGS = 4,		/* the flags that it makes may be read */
 	WALK_USES_STACK = 8,

@@ -167,6 +167,11 @@ static enum walk_do quick(const struct sem *s, int word_bytes)
 		[SEM_SHR] = WALK_SHR,
 		[SEM_SAR] = WALK_SAR,
 		[SEM_LEA] = WALK_LEA,
+		[SEM_IMUL] = WALK_IMUL,
+		[SEM_SETCC] = WALK_SETCC,
+		[SEM_CMOV] = WALK_CMOV,
+		[SEM_CALL] = WALK_CALL,
+		[SEM_RET] = WALK_RET,
 		[SEM_JMP] = WALK_NOTHING,
 		[SEM_JCC] = WALK_NOTHING,
 		[SEM_NOP] = WALK_NOTHING };
@@ -175,10 +180,19 @@ static enum walk_do quick(const struct sem *s, int word_bytes)
 	const bool alone = w == WALK_INC || w == WALK_DEC, no_result = w == WALK_CMP || w == WALK_TEST;
 	if (w == WALK_NOTHING)
 		return w;
+	if (w == WALK_CALL || w == WALK_RET)
+		return s->size == word_bytes && !(s->flags & (SEM_SRC_MEM | SEM_DST_MEM)) ? w : WALK_EXECUTE;
+	if (s->op == SEM_CDQE)
+		return s->size >= 4 ? WALK_MOVSX : WALK_EXECUTE;
+	if (w == WALK_SETCC)
+		return !(s->flags & SEM_DST_MEM) && s->dst < 16 ? w : WALK_EXECUTE;
 	if (s->op == SEM_PUSH)
 		return s->size == word_bytes && !from_memory && (imm || s->src < 16) ? WALK_PUSH : WALK_EXECUTE;
 	if (s->op == SEM_POP)
 		return s->size == word_bytes && !(s->flags & SEM_DST_MEM) && s->dst < 16 ? WALK_POP : WALK_EXECUTE;
+	if (w == WALK_IMUL || w == WALK_CMOV)
+		return from_memory || imm || s->flags & SEM_DST_MEM || s->src >= 16 || s->dst >= 16 || s->size < 4 ||
+			s->size > 8 || s->from != s->size ? WALK_EXECUTE : s->flags & SEM_THIRD ? WALK_IMUL_IMM : w;
 	if (w == WALK_EXECUTE || s->flags & SEM_THIRD || s->size > 8 || !s->size)
 		return WALK_EXECUTE;
 	if (w == WALK_LEA)
@@ -187,6 +201,8 @@ static enum walk_do quick(const struct sem *s, int word_bytes)
 		return WALK_EXECUTE;
 	if (w >= WALK_SHL && w <= WALK_SAR && !(imm && s->imm & (s->size == 8 ? 63 : 31)))
 		return WALK_EXECUTE;
+	if (no_result && s->flags & SEM_DST_MEM && !from_memory && (imm || s->from == s->size))
+		return w == WALK_CMP ? WALK_CMP_AT : WALK_TEST_AT;
 	if (s->flags & SEM_DST_MEM)
 		return s->op == SEM_MOV && !from_memory ? WALK_STORE : WALK_EXECUTE;
 	if (s->dst >= 16 || (s->size < 4 && !no_result) || s->from > 8)
@@ -245,6 +261,47 @@ static void only_step(const struct iblock *b, const struct insn *in, const struc
 		w->word = 0;
 }
 
+/* What the frequent operations need that are not on a register and a source. */
+static void prepare_special(const struct sem *s, struct walk_insn *w)
+{
+	switch (w->what) {
+	case WALK_CMP_AT: case WALK_TEST_AT:	/* `from` is the destination, which is loaded */
+		w->from = s->size;
+		w->from_cut = w->cut;
+		w->set = (uint8_t)((1u << s->size) - 1);
+		break;
+	case WALK_MOVSX:
+		if (s->op == SEM_CDQE) {
+			w->src = w->dst = 0;
+			w->from_cut = (uint8_t)(64 - 4 * s->size);
+		}
+		break;
+	case WALK_IMUL_IMM:
+		w->imm = (uint64_t)s->imm;
+		break;
+	case WALK_SETCC: case WALK_CMOV:
+		w->imm = s->cc;
+		break;
+	default:
+		break;
+	}
+}
+
+/* A call goes quickly if it has a store and a branch, a return if it has one step. */
+static void prepare_call(const struct insn *in, const struct sem *s, unsigned i, const struct step *step,
+	struct walk_insn *w)
+{
+	const bool call = w->what == WALK_CALL;
+	const bool plain = call ? step->insn == i && step->kind == STEP_STORE && step[1].insn == i &&
+		step[1].kind == STEP_BRANCH && step[2].insn != i && in->uops <= 64 && !(w->flags & WALK_APART) :
+		w->word && w->access == WALK_AT_STACK && w->flags & WALK_BRANCH;
+	w->imm = call ? in->addr + in->len : s->size + (uint64_t)s->imm;
+	w->from_mask = (uint64_t)step | step->kind;
+	w->from_cut = (uint8_t)(in->uops * 3 + 3);
+	if (!plain || w->last)
+		w->what = WALK_EXECUTE;
+}
+
 /* live: an instruction behind it may read the flags. */
 static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, const struct step *step, int word_bytes,
 	bool live, struct walk_insn *out)
@@ -293,7 +350,8 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		w.cut = (uint8_t)(64 - 8 * s->size);
 		w.from_cut = (uint8_t)(64 - 8 * (s->from && s->from <= 8 ? s->from : 8));
 		w.set = (uint8_t)((1u << w.from) - 1);
-		const bool no_result = w.what == WALK_CMP || w.what == WALK_TEST;
+		const bool no_result = w.what == WALK_CMP || w.what == WALK_TEST || w.what == WALK_CMP_AT ||
+			w.what == WALK_TEST_AT;
 		if (s->flags & SEM_SRC_IMM) {
 			w.imm = (uint64_t)s->imm;
 			w.from_cut = w.cut;
@@ -304,6 +362,7 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		} else if (s->src < 16) {
 			w.src = s->src;
 		}
+		prepare_special(s, &w);
 		if (no_result && !live)
 			w.what = WALK_NOTHING;
 	} else if (s->op == SEM_OTHER && w.what == WALK_EXECUTE && !s->spoils &&
@@ -323,6 +382,10 @@ static void prepare(const struct iblock *b, unsigned i, const struct sem *sem, c
 		w.flags |= WALK_SEVERAL;
 	if (w.flags & WALK_BRANCH && w.word && w.access == WALK_NO_ACCESS && !operand && w.what != WALK_EXECUTE)
 		w.flags |= WALK_BRANCH_ALONE;
+	if (w.flags & WALK_BRANCH && w.word && w.access == WALK_AT_OPERAND && operand && w.what != WALK_EXECUTE)
+		w.flags |= WALK_BRANCH_ACCESS;
+	if (w.what == WALK_CALL || w.what == WALK_RET)
+		prepare_call(in, s, i, step, &w);
 	*out = w;
 }
 

@@ -294,6 +294,17 @@ static void test_operations_do_what_the_manual_says(void **state)
 	leaves_rax("48 39 f0 | 48 0f 47 c6", 0x1000);			/* cmp rax, rsi; cmova rax, rsi */
 	leaves_rax("48 39 f0 | 48 0f 42 c6", 0x8123);			/* .. cmovb: not */
 	leaves_rax("48 85 d2 | 0f 98 c0 | 0f b6 c0", 1);		/* test rdx, rdx; sets al; movzx eax, al */
+	leaves_rax("39 f0 | 0f 42 c6", 0x8123);				/* cmp eax, esi; cmovb eax, esi */
+	leaves_rax("48 39 33 | 0f 97 c0 | 0f b6 c0", 1);		/* cmp [rbx], rsi; seta al; movzx eax, al */
+	leaves_rax("66 39 33 | 0f 92 c0 | 0f b6 c0", 0);		/* cmp [rbx], si; setb al */
+	leaves_rax("80 3b 88 | 0f 94 c0 | 0f b6 c0", 1);		/* cmp byte [rbx], 88h; sete al */
+	leaves_rax("f6 03 08 | 0f 95 c0 | 0f b6 c0", 1);		/* test byte [rbx], 8; setne al */
+	leaves_rax("48 85 33 | 0f 94 c0 | 0f b6 c0", 0);		/* test [rbx], rsi; sete al */
+	leaves_rax("38 8b 00 10 00 00 | 0f 94 c0", ST_NOT_DONE);	/* cmp [rbx+4096], cl, unknown; sete al */
+	leaves_rax("98", 0xffff8123);					/* cwde */
+	leaves_rax("0f af c6", 0x8123000);				/* imul eax, esi */
+	leaves_rax("69 c1 02 00 00 00", 8);				/* imul eax, ecx, 2 */
+	leaves_rax("e8 00 00 00 00 | 58", CODE + 5);			/* call behind it; pop rax */
 	leaves_rax("48 83 c3 08 | 56 | 58", 0x1000);			/* add rbx, 8; push rsi; pop rax */
 	leaves_rax("48 83 03 01 | 48 8b 03", UINT64_C(0x1122334455667789));	/* add qword [rbx], 1; mov rax, [rbx] */
 	leaves_rax("48 c7 03 05 00 00 00 | 48 8b 03", 5);		/* mov qword [rbx], 5; mov rax, [rbx] */

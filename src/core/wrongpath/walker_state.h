@@ -74,6 +74,17 @@ static inline void memory_write(struct walk_space *s, uint64_t addr, unsigned by
 	}
 }
 
+/* As walk_memory_forget. */
+static inline void memory_forget(struct walk_space *s, uint64_t addr, unsigned bytes)
+{
+	const unsigned offset = addr & 7;
+	struct word *w = word_of(s, addr >> 3);
+	if (__builtin_expect(offset + bytes > 8, 0))
+		walk_memory_forget(s, addr, bytes);
+	else if (w->tag >> 8 == addr >> 3)
+		w->tag &= ~(((UINT64_C(1) << bytes) - 1) << offset);
+}
+
 enum { PACES = 1024, PACE_FLOOR = 160 /* words */, WALKS_UNDER_WAY = 2048 };
 struct walk_under_way {
 	uint64_t made;

@@ -522,8 +522,10 @@ void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, uns
 				memory_write(w->space, at, t->bytes, slots[t->value]);
 			else if (t->kind == TRACK_STORE_REG && w->known >> t->reg & 1)
 				memory_write(w->space, at, t->bytes, w->reg[t->reg]);
+			else if (t->kind == TRACK_STORE_IMM)
+				memory_write(w->space, at, t->bytes, t->imm);
 			else
-				track_one(w, t, at, slots, nslots);
+				memory_forget(w->space, at, t->bytes);
 		}
 		for (const uint32_t *e = k->set, *end = e + k->sets; e < end; e++)
 			w->reg[*e >> 16] = slots[*e & 0xffff];

@@ -46,16 +46,13 @@ static inline unsigned scheduler_port(const struct scheduler *s, const struct po
 	unsigned first = UINT16_MAX, second = UINT16_MAX;
 #ifdef __SSE4_1__
 	if (LIKELY(choice->count <= 8)) {
-		static const _Alignas(16) uint16_t out[8][8] = {
-			{ 0xffff }, { 0, 0xffff }, { 0, 0, 0xffff }, { 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0xffff },
-			{ 0, 0, 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0, 0, 0xffff }, { 0, 0, 0, 0, 0, 0, 0, 0xffff },
-		};
 		__m128i key = _mm_shuffle_epi8(*(const __m128i *)s->counts, *(const __m128i *)choice->shuffle);
 		key = _mm_or_si128(key, *(const __m128i *)choice->low);
-		unsigned least = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key));	/* from bit 16 on: its lane */
-		key = _mm_or_si128(key, *(const __m128i *)out[least >> 16]);
+		const __m128i least = _mm_minpos_epu16(key);	/* in the lowest lane; the one above has its number */
+		/* without it: no two keys are the same */
+		key = _mm_or_si128(key, _mm_cmpeq_epi16(key, _mm_shuffle_epi8(least, _mm_set1_epi16(0x100))));
 		second = (unsigned)_mm_cvtsi128_si32(_mm_minpos_epu16(key)) & UINT16_MAX;
-		first = least & UINT16_MAX;
+		first = (unsigned)_mm_cvtsi128_si32(least);	/* the lane's number does not matter */
 	} else
 #endif
 	for (unsigned i = 0; i < choice->count; i++) {
@@ -64,9 +61,10 @@ static inline unsigned scheduler_port(const struct scheduler *s, const struct po
 		first = key < first ? key : first;
 		second = more < second ? more : second;
 	}
-	unsigned margin = second - (first & 0xff00), least = (0u - (slot & 1)) & 3u << 8;
-	__asm__("" : "+r" (least));	/* else GCC makes it a branch on the slot's number */
-	return ~(margin >= least ? first : second) & 15;
+	unsigned margin = second - (first & 0xff00), wanted = (0u - (slot & 1)) & 3u << 8;
+	unsigned close = (unsigned)((int)(margin - wanted) >> 31);	/* all ones if margin < wanted */
+	__asm__("" : "+r" (close));	/* else GCC makes it a branch */
+	return ~(first ^ ((first ^ second) & close)) & 15;
 }
 
 static inline unsigned scheduler_load_port(struct scheduler *s, const struct port_choice *choice)

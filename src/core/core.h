@@ -91,6 +91,11 @@ void machine_leads(struct machine *leader);
 int  machine_copy(struct machine *to, const struct machine *leader, struct err *err);
 void machine_pass(struct machine *leader, uint64_t cycle);
 void core_copy(struct core *to, const struct core *leader);
+/* The core begins as if its program had run for long: loads go ahead of stores of unknown address, which the leader
+ * cannot learn, and which a core that is timed in windows alone would take long to learn. */
+void core_seasoned(struct core *c);
+/* The core takes over what another one's loads have learned of stores. */
+void core_copy_loads(struct core *to, const struct core *from);
 /* What the leader's core missed since it was made, as warming sees it: estimates of sampled runs use it. */
 struct core_misses { uint64_t branches, l1, l2, l3, walks; };
 struct core_misses core_warm_misses(const struct core *leader);

@@ -2,9 +2,11 @@
  * Sampled runs: a timed core takes over what a leader, which only warms, has (core.h).
  *
  * Taken over: caches, TLBs, prefetchers, predictors, the uop cache, the upper halves of the vector registers.
- * Left as they are: queues, buffers, what loads have learned of stores, the trace cache (NetBurst), the loop buffer.
+ * Left as they are: queues, buffers, what loads have learned of stores (it depends on time), the trace cache
+ * (NetBurst), the loop buffer.
  */
 #include "core/frontend/frontend.h"
+#include <string.h>
 
 void core_copy(struct core *to, const struct core *leader)
 {
@@ -12,6 +14,17 @@ void core_copy(struct core *to, const struct core *leader)
 	bpred_copy(to->bp, leader->bp);
 	frontend_copy(to, leader);
 	to->cl.uppers = leader->cl.uppers;
+}
+
+void core_seasoned(struct core *c)
+{
+	memset(c->q.mdp, c->q.mdp_limit <= UINT8_MAX ? (int)c->q.mdp_limit : 0, sizeof c->q.mdp);
+}
+
+void core_copy_loads(struct core *to, const struct core *from)
+{
+	memcpy(to->q.mdp, from->q.mdp, sizeof to->q.mdp);
+	memcpy(to->q.pair, from->q.pair, sizeof to->q.pair);
 }
 
 struct core_misses core_warm_misses(const struct core *leader)

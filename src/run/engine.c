@@ -2,7 +2,7 @@
  * The cores' own thread (engine.h).  The work of a process with one thread is done in the stream's order, without
  * a queue.
  */
-#include "run/engine.h"
+#include "run/lanes.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
@@ -14,12 +14,12 @@ _Static_assert(CALLS_DEPTH * sizeof(struct calls_frame) / 8 < ENGINE_CHUNK / 2, 
 /* length of the fixed part */
 enum {
 	RUN_WORDS = SCRIPT_OP_WORDS, SIDE_WORDS = 4, NEED_WORDS = 4, REGISTERS_WORDS = 4,
-	SETTLE_WORDS = 3, WINDOW_WORDS = 2 + sizeof(struct run_window) / 8
+	SETTLE_WORDS = 3, LANE_WORDS = 2, WINDOW_WORDS = 2 + sizeof(struct run_window) / 8
 };
 
 /* ---- the thread ---- */
 
-static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+void engine_pass_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
 	if (t && ST_HEADER_KIND(record[0]) == ST_COMM) {
 		memcpy(t->pub.comm, ((const struct st_name *)record)->name, sizeof t->pub.comm);
@@ -30,27 +30,45 @@ static void side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
 		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr,
 			((const struct st_regs *)record)->flags);
-	if (t && ST_HEADER_KIND(record[0]) == ST_MAP) {
-		const struct st_map *m = (const struct st_map *)record;
-		machine_map(t->process->machine, m->addr, m->bytes, m->is_huge);
-	} else if (t && ST_HEADER_KIND(record[0]) == ST_UNMAP) {
-		machine_map(t->process->machine, ((const struct st_range *)record)->addr,
-			((const struct st_range *)record)->bytes, false);
-	}
 	if (e->sink->side)
-		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, t ? rthread_now(t) : cycle);
+		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, cycle);
 }
 
-__attribute__((noinline)) void engine_interrupt(struct rthread *t)
+/* l: lane of the queue; NULL: none. */
+static void side(struct engine *e, struct lane *l, struct rthread *t, uint32_t pid, const uint64_t *record,
+	size_t words, uint64_t cycle)
+{
+	struct machine *machine = l ? l->machine : t ? t->process->machine : NULL;
+	if (t && ST_HEADER_KIND(record[0]) == ST_MAP) {
+		const struct st_map *m = (const struct st_map *)record;
+		machine_map(machine, m->addr, m->bytes, m->is_huge);
+	} else if (t && ST_HEADER_KIND(record[0]) == ST_UNMAP) {
+		machine_map(machine, ((const struct st_range *)record)->addr,
+			((const struct st_range *)record)->bytes, false);
+	}
+	if (l)
+		lane_side(e, l, t, pid, record, words, cycle);
+	else
+		engine_pass_side(e, t, pid, record, t ? rthread_now(t) : cycle);
+}
+
+static __attribute__((noinline)) void interrupt(struct lane *l, struct rthread *t)
 {
 	uint64_t cycles = t->pub.interrupt_cycles;
+	struct core *core = l ? l->core : t->on;
 	t->pub.interrupt_cycles = 0;
-	if (t->on)
-		core_interrupt(t->on, cycles, t->pub.interrupt_lines);
+	if (core)
+		core_interrupt(core, cycles, t->pub.interrupt_lines);
 	else
 		t->queue.ready_at += cycles;	/* it has left its processor: time passes, but no line is touched */
 }
 
+void engine_interrupt(struct rthread *t)
+{
+	interrupt(NULL, t);
+}
+
+/* A window of a thread without lanes begins or ends. */
 static void window(struct engine *e, struct rthread *t, const struct run_window *w)
 {
 	struct sample_place *s = &t->sample;
@@ -72,14 +90,16 @@ static void window(struct engine *e, struct rthread *t, const struct run_window 
 		s->next_interval = interval;
 }
 
+/* order.h calls it too, of threads that have no lanes. */
 static void operation(void *context, const uint64_t *w)
 {
-	struct engine *e = context;
+	struct engine_worker *worker = context;
+	struct engine *e = worker->engine;
 	struct rthread *t = (struct rthread *)w[1];
 	switch ((enum op)(w[0] >> 56)) {
 	case OP_RUN:
 		if (t->pub.interrupt_cycles)
-			engine_interrupt(t);
+			interrupt(NULL, t);
 		core_run_script(t->on, w + RUN_WORDS);
 		if (t->queue.when)
 			order_ran(t);
@@ -101,16 +121,28 @@ static void operation(void *context, const uint64_t *w)
 			w + REGISTERS_WORDS, (unsigned)(w[3] >> 32), true);
 		break;
 	case OP_SIDE:
-		side(e, t, (uint32_t)w[2], w + SIDE_WORDS, w[3]);
+		side(e, worker->lane, t, (uint32_t)w[2], w + SIDE_WORDS, (uint32_t)w[0] - SIDE_WORDS, w[3]);
 		break;
 	case OP_SETTLE:
 		break;
 	case OP_WINDOW: {
 		struct run_window part = *(const struct run_window *)(w + 2);
 		part.frame = (const struct calls_frame *)(w + WINDOW_WORDS);
-		window(e, t, &part);
+		if (worker->lane)
+			lane_window(e, worker->lane, &part);
+		else
+			window(e, t, &part);
 		break;
 	}
+	case OP_LANE:
+		worker->lane = (struct lane *)w[1];
+		break;
+	case OP_TURN:
+		lane_settle(e, worker->lane);
+		break;
+	case OP_DONE:
+		lane_done(e, worker->lane);
+		break;
 	}
 }
 
@@ -131,28 +163,33 @@ static enum order_turn turn_of(const uint64_t *w)
 	}
 }
 
-static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
+static void execute(struct engine_worker *worker, const uint64_t *w, const uint64_t *end)
 {
+	struct engine *e = worker->engine;
 	struct rthread *t = NULL;
 	while (w < end) {
 		t = (struct rthread *)w[1];
 		if (__builtin_expect(w[0] >> 56 == OP_RUN && !t->process->ordered && !t->queue.when, 1)) {
 			if (__builtin_expect(t->pub.interrupt_cycles != 0, 0))
-				engine_interrupt(t);
-			w = core_run_scripts(t->on, w, end, &t->pub.interrupt_cycles);
+				interrupt(worker->lane, t);
+			w = core_run_scripts(worker->lane ? worker->lane->core : t->on, w, end,
+				&t->pub.interrupt_cycles);
 			continue;
 		}
-		if (w[0] >> 56 == OP_SETTLE) {
+		if (w[0] >> 56 >= OP_LANE) {
+			operation(worker, w);
+			t = NULL;
+		} else if (w[0] >> 56 == OP_SETTLE) {
 			order_settle(&((struct process *)w[2])->order);
 			t = NULL;
 		} else if (t && t->process->ordered) {
 			order_push(&t->process->order, t, turn_of(w), w);
 		} else {
-			operation(e, w);
+			operation(worker, w);
 		}
 		w += (uint32_t)w[0];
 	}
-	if (t && t->on) {
+	if (t && !worker->lane && t->on) {
 		__atomic_store_n(&e->instructions, core_instructions(t->on), __ATOMIC_RELAXED);
 		__atomic_store_n(&e->cycle, core_now(t->on), __ATOMIC_RELAXED);
 	}
@@ -160,45 +197,85 @@ static void execute(struct engine *e, const uint64_t *w, const uint64_t *end)
 
 static void *thread(void *argument)
 {
-	struct engine *e = argument;
+	struct engine_worker *k = argument;
+	struct engine *e = k->engine;
 	pthread_mutex_lock(&e->lock);
 	for (;;) {
-		while (e->head == e->tail && !e->stop) {
-			e->waits = true;
-			pthread_cond_wait(&e->filled, &e->lock);
+		while (k->head == k->tail && !e->stop) {
+			k->waits = true;
+			pthread_cond_wait(&k->filled, &e->lock);
 		}
-		e->waits = false;
-		if (e->head == e->tail)
+		k->waits = false;
+		if (k->head == k->tail)
 			break;
-		const uint64_t *w = e->chunk[e->head % ENGINE_CHUNKS], *end = w + e->used[e->head % ENGINE_CHUNKS];
+		const uint64_t *w = k->chunk[k->head % ENGINE_CHUNKS], *end = w + k->used[k->head % ENGINE_CHUNKS];
 		pthread_mutex_unlock(&e->lock);
-		execute(e, w, end);
+		execute(k, w, end);
 		pthread_mutex_lock(&e->lock);
-		e->head++;
-		if (e->front_waits && (e->head == e->tail || e->tail - e->head < ENGINE_CHUNKS / 2))
+		k->head++;
+		if (e->front_waits && (k->head == k->tail || k->tail - k->head < ENGINE_CHUNKS / 2))
 			pthread_cond_signal(&e->emptied);
 	}
 	pthread_mutex_unlock(&e->lock);
 	return NULL;
 }
 
+uint64_t engine_turn(struct engine *e)
+{
+	return __atomic_load_n(&e->turn, __ATOMIC_ACQUIRE);
+}
+
+void engine_await(struct engine *e, uint64_t window)
+{
+	if (engine_turn(e) >= window)
+		return;
+	pthread_mutex_lock(&e->lock);
+	while (engine_turn(e) < window)
+		pthread_cond_wait(&e->turned, &e->lock);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void engine_next_turn(struct engine *e)
+{
+	pthread_mutex_lock(&e->lock);
+	__atomic_store_n(&e->turn, e->turn + 1, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&e->turned);
+	pthread_mutex_unlock(&e->lock);
+}
+
+void engine_progress(struct engine *e, uint64_t instructions, uint64_t cycle)
+{
+	__atomic_fetch_add(&e->instructions, instructions, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->cycle, cycle, __ATOMIC_RELAXED);
+}
+
 /* ---- the front ---- */
 
-int engine_start(struct engine *e, const struct run_sink *sink, struct err *err)
+static int start_worker(struct engine *e, struct engine_worker *k, struct err *err)
+{
+	k->engine = e;
+	for (unsigned i = 0; i < ENGINE_CHUNKS; i++)
+		if (!k->chunk[i] && !(k->chunk[i] = malloc(ENGINE_CHUNK * sizeof *k->chunk[i])))
+			return err_set(err, ERR_NOMEM, "out of memory for the cores' queue");
+	int rc = pthread_create(&k->thread, NULL, thread, k);
+	if (rc)
+		return err_set(err, ERR_SYSTEM, "cannot start a thread: %s", strerror(rc));
+	k->running = true;
+	return 0;
+}
+
+int engine_start(struct engine *e, const struct run_sink *sink, unsigned jobs, struct err *err)
 {
 	memset(e, 0, sizeof *e);
 	e->sink = sink;
+	e->jobs = jobs;
+	e->to = &e->worker[0];
 	pthread_mutex_init(&e->lock, NULL);
-	pthread_cond_init(&e->filled, NULL);
 	pthread_cond_init(&e->emptied, NULL);
-	for (unsigned i = 0; i < ENGINE_CHUNKS; i++)
-		if (!(e->chunk[i] = malloc(ENGINE_CHUNK * sizeof *e->chunk[i])))
-			return err_set(err, ERR_NOMEM, "out of memory for the cores' queue");
-	int rc = pthread_create(&e->thread, NULL, thread, e);
-	if (rc)
-		return err_set(err, ERR_SYSTEM, "cannot start a thread: %s", strerror(rc));
-	e->running = true;
-	return 0;
+	pthread_cond_init(&e->turned, NULL);
+	for (unsigned i = 0; i < RUN_LANES; i++)
+		pthread_cond_init(&e->worker[i].filled, NULL);
+	return start_worker(e, e->to, err);
 }
 
 static void wait_emptied(struct engine *e)
@@ -211,14 +288,15 @@ static void wait_emptied(struct engine *e)
 /* Sends the chunk being filled; waits for a free one. */
 static void send(struct engine *e)
 {
-	if (!e->fill)
+	struct engine_worker *k = e->to;
+	if (!k->fill)
 		return;
 	pthread_mutex_lock(&e->lock);
-	e->used[e->tail++ % ENGINE_CHUNKS] = e->fill;
-	e->fill = 0;
-	if (e->waits)
-		pthread_cond_signal(&e->filled);
-	while (e->tail - e->head == ENGINE_CHUNKS)
+	k->used[k->tail++ % ENGINE_CHUNKS] = k->fill;
+	k->fill = 0;
+	if (k->waits)
+		pthread_cond_signal(&k->filled);
+	while (k->tail - k->head == ENGINE_CHUNKS)
 		wait_emptied(e);
 	pthread_mutex_unlock(&e->lock);
 }
@@ -226,32 +304,70 @@ static void send(struct engine *e)
 /* Makes room for an operation of up to `words`. */
 static uint64_t *reserve(struct engine *e, size_t words)
 {
-	if (e->fill + words > ENGINE_CHUNK)
+	if (e->to->fill + words > ENGINE_CHUNK)
 		send(e);
 	e->idle_for = NULL;
-	return e->chunk[e->tail % ENGINE_CHUNKS] + e->fill;
+	return e->to->chunk[e->to->tail % ENGINE_CHUNKS] + e->to->fill;
 }
 
-/* Waits until the chunks are empty; what went to the threads' queues of order.h stays there. */
+static void lane_op(struct engine *e, enum op op, const struct lane *l)
+{
+	uint64_t *w = reserve(e, LANE_WORDS);
+	w[0] = (uint64_t)op << 56 | LANE_WORDS;
+	w[1] = (uint64_t)l;
+	e->to->fill += LANE_WORDS;
+}
+
+void engine_lane(struct engine *e, struct lane *l, uint64_t window)
+{
+	struct engine_worker *k = &e->worker[window % e->jobs];
+	if (!k->running && start_worker(e, k, NULL) < 0) {	/* fewer do the same */
+		e->jobs = 1;
+		k = &e->worker[0];
+	}
+	e->to = k;
+	e->lane = l;
+	lane_op(e, OP_LANE, l);
+}
+
+void engine_lane_done(struct engine *e)
+{
+	lane_op(e, OP_DONE, e->lane);
+	send(e);
+}
+
+void engine_leave_lanes(struct engine *e)
+{
+	for (unsigned i = 0; i < RUN_LANES; i++)
+		e->worker[i].lane = NULL;
+	e->to = &e->worker[0];
+	e->lane = NULL;
+}
+
+/* Waits until the chunks are empty; what went to the threads' queues of order.h stays there.  A lane that has not
+ * ended gets its turn. */
 static void wait_for_all(struct engine *e)
 {
+	if (e->lane)
+		lane_op(e, OP_TURN, e->lane);
 	send(e);
 	pthread_mutex_lock(&e->lock);
-	while (e->head != e->tail)
-		wait_emptied(e);
+	for (unsigned i = 0; i < RUN_LANES; i++)
+		while (e->worker[i].head != e->worker[i].tail)
+			wait_emptied(e);
 	pthread_mutex_unlock(&e->lock);
 }
 
 void engine_drain(struct engine *e, const struct process *p)
 {
-	if (!e->running)
+	if (!e->worker[0].running)
 		return;
 	if (p->ordered) {
 		uint64_t *w = reserve(e, SETTLE_WORDS);
 		w[0] = (uint64_t)OP_SETTLE << 56 | SETTLE_WORDS;
 		w[1] = 0;
 		w[2] = (uint64_t)p;
-		e->fill += SETTLE_WORDS;
+		e->to->fill += SETTLE_WORDS;
 	}
 	wait_for_all(e);
 	e->idle_for = p;
@@ -259,19 +375,24 @@ void engine_drain(struct engine *e, const struct process *p)
 
 void engine_stop(struct engine *e)
 {
-	if (e->running) {
+	if (e->worker[0].running) {
 		wait_for_all(e);
 		pthread_mutex_lock(&e->lock);
 		e->stop = true;
-		pthread_cond_signal(&e->filled);
+		for (unsigned i = 0; i < RUN_LANES; i++)
+			pthread_cond_signal(&e->worker[i].filled);
 		pthread_mutex_unlock(&e->lock);
-		pthread_join(e->thread, NULL);
-		e->running = false;
 	}
-	for (unsigned i = 0; i < ENGINE_CHUNKS; i++)
-		free(e->chunk[i]);
-	pthread_cond_destroy(&e->filled);
+	for (unsigned i = 0; i < RUN_LANES; i++) {
+		if (e->worker[i].running)
+			pthread_join(e->worker[i].thread, NULL);
+		e->worker[i].running = false;
+		for (unsigned n = 0; n < ENGINE_CHUNKS; n++)
+			free(e->worker[i].chunk[n]);
+		pthread_cond_destroy(&e->worker[i].filled);
+	}
 	pthread_cond_destroy(&e->emptied);
+	pthread_cond_destroy(&e->turned);
 	pthread_mutex_destroy(&e->lock);
 }
 
@@ -282,7 +403,7 @@ static void need(struct engine *e, enum op op, struct rthread *t, struct rthread
 	w[1] = (uint64_t)t;
 	w[2] = (uint64_t)of;
 	w[3] = number;
-	e->fill += NEED_WORDS;
+	e->to->fill += NEED_WORDS;
 }
 
 /* For the next block of a thread that is not alone: queues waits for what must be done before. */
@@ -315,7 +436,7 @@ static void registers(struct engine *e, struct rthread *t, const struct pending 
 	w[3] = p->insns | (uint64_t)completed << 16 | (uint64_t)p->slot_count << 32;
 	if (p->slot_count)
 		memcpy(w + REGISTERS_WORDS, p->slots, p->slot_count * sizeof *w);
-	e->fill += words;
+	e->to->fill += words;
 }
 
 void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
@@ -348,8 +469,8 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		RUN_WORDS + core_script(t->core, p->block, p->exit, p->insns, p->slots, p->next_ip, w + RUN_WORDS);
 	w[0] = (uint64_t)OP_RUN << 56 | words;
 	w[1] = (uint64_t)t;
-	e->fill += words;
-	if (t->walker)
+	e->to->fill += words;
+	if (t->walker && (!t->lanes || t->lanes->left))
 		walker_made(t->walker, words);
 }
 
@@ -365,13 +486,15 @@ void engine_window(struct engine *e, struct rthread *t, enum sample_part part, u
 	memcpy(w + 2, &window, sizeof window);
 	if (window.frames)
 		memcpy(w + WINDOW_WORDS, t->calls->frame, window.frames * sizeof(struct calls_frame));
-	e->fill += words;
+	e->to->fill += words;
 }
 
 void engine_follow(struct rthread *t)
 {
-	/* A chunk is reused only after its old content is done; the script is at most one chunk ahead. */
-	walker_follow(t->walker, t->process->ordered ? 0 : (ENGINE_CHUNKS + 1) * ENGINE_CHUNK);
+	/* With lanes a walk is known when as many more windows have begun; walker_made counts these then.  Else: a
+	 * chunk is reused only after its old content is done; the script is at most one chunk ahead. */
+	const bool lanes = t->lanes && !t->lanes->left;
+	walker_follow(t->walker, t->process->ordered ? 0 : lanes ? RUN_LANES : (ENGINE_CHUNKS + 1) * ENGINE_CHUNK);
 }
 
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p)
@@ -403,7 +526,7 @@ void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64
 void engine_order(struct engine *e, struct process *p)
 {
 	p->order.execute = operation;
-	p->order.context = e;
+	p->order.context = &e->worker[0];
 	p->ordered = true;
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i] && p->thread[i]->walker)
@@ -419,7 +542,7 @@ void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 	uint64_t cycle)
 {
 	if (t && e->idle_for == t->process) {
-		side(e, t, pid, record, cycle);
+		side(e, e->lane, t, pid, record, words, cycle);
 		return;
 	}
 	if (SIDE_WORDS + words > ENGINE_CHUNK) {	/* huge, like an argument list */
@@ -427,7 +550,7 @@ void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 			engine_drain(e, t->process);
 		else
 			wait_for_all(e);
-		side(e, t, pid, record, cycle);
+		side(e, e->lane, t, pid, record, words, cycle);
 		return;
 	}
 	uint64_t *w = reserve(e, SIDE_WORDS + words);
@@ -436,5 +559,5 @@ void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64
 	w[2] = pid;
 	w[3] = cycle;
 	memcpy(w + SIDE_WORDS, record, words * sizeof *w);
-	e->fill += SIDE_WORDS + words;
+	e->to->fill += SIDE_WORDS + words;
 }

@@ -7,6 +7,9 @@
  *
  * This thread also calls the consumers of the records (PMUs, session, output): a record is 64 bytes, and handing
  * each to another core was no faster when tried (docs/measured/performance.md).
+ *
+ * A sampled run may have several such threads, the workers, each with a queue of its own.  They run windows (lanes.h),
+ * and call the sink one after the other, in the order of the windows.
  */
 #ifndef RUN_ENGINE_H
 #define RUN_ENGINE_H
@@ -23,24 +26,42 @@ enum op {
 	OP_WAIT,	/* the same for a thread that was halted: blocked in a system call */
 	OP_SETTLE,	/* do everything that order.h has queued for process w[2] */
 	OP_WINDOW,	/* of a sampled run: w[2] and behind, a struct run_window, and its frames */
+	/* what follows in this queue runs on the lane w[1]; that lane waits for its turn; its window is done */
+	OP_LANE, OP_TURN, OP_DONE,
 };
 
-struct engine {
-	const struct run_sink *sink;
+struct lane;
+struct engine;
+
+struct engine_worker {
+	struct engine *engine;
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
-	bool running, stop, waits, front_waits;
+	pthread_cond_t filled;
+	bool running, waits;
 	uint64_t *chunk[ENGINE_CHUNKS];
 	size_t used[ENGINE_CHUNKS];	/* words in a chunk that was sent */
 	unsigned head, tail;		/* chunks head..tail-1 were sent and are not finished; tail is being filled */
 	size_t fill;			/* words in chunk tail */
+	struct lane *lane;		/* that it is on; NULL: none.  The front writes it when the engine is drained */
+};
+
+struct engine {
+	const struct run_sink *sink;
+	pthread_mutex_t lock;
+	pthread_cond_t emptied, turned;
+	bool stop, front_waits;
+	struct engine_worker worker[RUN_LANES];
+	unsigned jobs;			/* at most so many workers */
+	struct engine_worker *to;	/* the queue that is being filled */
+	struct lane *lane;		/* that this queue is on; NULL: none */
+	uint64_t turn;			/* number of the window that may call the sink */
 	uint64_t instructions, cycle;	/* for progress only: from the core that ran last */
 	/* Nothing is queued, for this process in particular: the front may do its work at once.  NULL: unknown */
 	const struct process *idle_for;
 };
 
-int  engine_start(struct engine *e, const struct run_sink *sink, struct err *err);
+/* jobs: 1 to RUN_LANES */
+int  engine_start(struct engine *e, const struct run_sink *sink, unsigned jobs, struct err *err);
 void engine_stop(struct engine *e);		/* drains first */
 /* Waits until the cores have finished everything of the process.  Threads of other processes that run by modelled
  * time keep what is queued for them, because the positions of this process' drains in their streams depend on when
@@ -59,6 +80,19 @@ void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
 /* A part of a window of a sampled run begins here, or the gap behind it: the sink is told when all before has been
  * passed on.  represents: run_window.represents. */
 void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents);
+/* For lanes.h.  The front: a window begins, and what follows is of its lane; the window is done; the engine is
+ * drained, and there are no lanes any more. */
+void engine_lane(struct engine *e, struct lane *l, uint64_t window);
+void engine_lane_done(struct engine *e);
+void engine_leave_lanes(struct engine *e);
+/* The number of the window whose turn it is; waits until that is at least `window`; the next window's turn comes. */
+uint64_t engine_turn(struct engine *e);
+void engine_await(struct engine *e, uint64_t window);
+void engine_next_turn(struct engine *e);
+/* So many more instructions were timed, up to that cycle. */
+void engine_progress(struct engine *e, uint64_t instructions, uint64_t cycle);
+/* Tells the sink of a side record. */
+void engine_pass_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, uint64_t cycle);
 /* t has a walker: sets whether and when it may learn what the core did with its walks. */
 void engine_follow(struct rthread *t);
 /* t was blocked until `by` had done its block `number`. */

@@ -483,7 +483,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		isa_configure(r.isa, &options);
 	}
 	if (rc == 0)
-		rc = engine_start(&r.engine, sink, err);
+		rc = engine_start(&r.engine, sink, sample_jobs(o), err);
 	if (rc == 0) {
 		if (o->replay)
 			rc = stream_open(&r.stream, o->replay, err);

@@ -71,8 +71,8 @@ struct run_sink {
 	 * not.  Each execution is told once, at the latest before the run ends.  repeats: the last of them is a round
 	 * of a REP instruction. */
 	void (*executed)(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
-	/* run_options.sample.  At the end of a window, returns the interval to use from the window after the next one
-	 * on; 0: as before.  Else what it returns does not matter. */
+	/* run_options.sample.  At the end of a window, returns the interval to use some windows later; 0: as before.
+	 * Else what it returns does not matter. */
 	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);
 	/* run_options.sample: the thread is sampled from here on.  It starts here, or its process has executed
 	 * sample.after instructions. */
@@ -105,8 +105,14 @@ struct run_sample {
 	/* each process is timed in full until it has executed so many instructions; if several of its threads run
 	 * then, it goes on in full detail */
 	uint64_t after;
+	/* So many windows may be timed at once, by as many host threads; more than RUN_LANES are as many as that; 0: 1.
+	 * Nothing depends on it.  1 if the sink sets run_thread.interrupt_cycles. */
+	unsigned jobs;
 };
-enum { RUN_SAMPLE_LEAST = 4 };	/* an interval is at least so many times lead + measured */
+enum {
+	RUN_SAMPLE_LEAST = 4,	/* an interval is at least so many times lead + measured */
+	RUN_LANES = 2,		/* windows that may be timed at once */
+};
 
 /* A write of a feature register (core/machine/features.h) whenever a thread reaches a place: after all that the
  * thread did before, and ahead of the block that contains the instruction. */

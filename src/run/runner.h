@@ -36,6 +36,7 @@ struct runner {
 	/* the window closed, or the sink said stop: the rest is read without modelling */
 	bool stopped;
 	bool warms;		/* some blocks may only be warmed */
+	bool followed;		/* a process has forked another one that is followed */
 };
 
 /* run.c: runs all waiting blocks except the pending one.  Called before anything but a block of the same thread is

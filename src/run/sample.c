@@ -2,6 +2,7 @@
  * Sampled runs (sample.h).
  */
 #include "run/sample.h"
+#include "run/lanes.h"
 #include "core/wrongpath/walker.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
@@ -38,10 +39,64 @@ static void place(const struct runner *r, struct rthread *t)
 	s->until = s->base + hash(s->windows << 32 | t->index) % room;
 }
 
-void sample_start(const struct runner *r, struct rthread *t)
+unsigned sample_jobs(const struct run_options *o)
+{
+	const unsigned jobs = o->sample.jobs ? o->sample.jobs : 1;
+	/* the sink sees the threads' registers as they are, not as they were when a record was kept */
+	return !o->sample.measured || o->history || o->heap ? 1 : jobs < RUN_LANES ? jobs : RUN_LANES;
+}
+
+/* So far the thread has done `instructions` in `cycles`. */
+static int start(struct runner *r, struct rthread *t, uint64_t cycles, uint64_t instructions, struct err *err)
 {
 	t->sample = (struct sample_place){ .interval = r->o->sample.interval, .then = r->o->sample.interval };
 	place(r, t);
+	/* details of uops hold cycles of the core's own clock */
+	if (process_needs_order(t->process) || r->followed || (r->o->wanted && r->o->wanted->detail))
+		return 0;
+	return lanes_create(t, cycles, instructions, err);
+}
+
+int sample_start(struct runner *r, struct rthread *t, struct err *err)
+{
+	return start(r, t, 0, 0, err);
+}
+
+void sample_several(struct runner *r, struct process *p)
+{
+	for (size_t i = 0; i < p->threads; i++) {
+		struct rthread *t = p->thread[i];
+		if (!t->alive || !t->lanes || t->lanes->left)
+			continue;
+		lanes_leave(t);
+		t->sample.cycles = t->lanes->cycles;
+		t->sample.instructions = t->lanes->instructions;
+		if (t->walker)
+			engine_follow(t);
+		if (t->sample.part != SAMPLE_GAP)	/* the window counts for nothing */
+			place(r, t);
+	}
+}
+
+static void copy_machine(struct runner *r, struct process *p, struct machine *to)
+{
+	struct err err = { 0 };
+	if (machine_copy(to, p->leader, &err) < 0 && !r->failed) {
+		r->failed = ERR_NOMEM;
+		r->failure = err;
+	}
+}
+
+/* A window begins on the thread's next lane. */
+static void begin_on_lane(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	struct lane *l = lanes_next(r, t);
+	core_copy(l->core, t->leader);
+	copy_machine(r, t->process, l->machine);
+	s->next_interval = l->next_interval;
+	l->next_interval = 0;
+	lanes_run(r, t, l);
 }
 
 /* Gives the process and its thread leaders, which take over what they have. */
@@ -63,7 +118,7 @@ void sample_after(struct runner *r, struct rthread *t)
 	struct process *p = t->process;
 	struct err err = { 0 };
 	p->detail_left = INT64_MAX;
-	if (r->failed || !r->o->sample.after || p->sampled)
+	if (r->failed || !r->o->sample.after || p->sampled || p->changed)	/* changed: the leader would differ */
 		return;
 	if (process_needs_order(p)) {
 		r->result->threads_detailed = true;
@@ -71,40 +126,51 @@ void sample_after(struct runner *r, struct rthread *t)
 	}
 	engine_drain(&r->engine, p);
 	core_flush(t->on, false);
-	const int rc = lead(p, t, &err);
+	const uint64_t cycles = rthread_now(t), instructions = rthread_instructions(t);
+	int rc = lead(p, t, &err);
+	if (!rc)
+		rc = start(r, t, cycles, instructions, &err);
 	if (rc < 0) {
 		r->failed = rc;
 		r->failure = err;
 		return;
 	}
-	sample_start(r, t);
-	t->sample.cycles = rthread_now(t);
-	t->sample.instructions = rthread_instructions(t);
+	t->sample.cycles = cycles;
+	t->sample.instructions = instructions;
+	if (t->lanes)
+		lanes_want(t->lanes, t->wants_everything || !r->o->wanted ? &runner_everything : r->o->wanted);
+	if (t->walker)
+		engine_follow(t);
 	r->warms = p->sampled = true;
 	if (r->sink->sampled)
 		r->sink->sampled(r->sink->context, &t->pub);
 }
 
 /* A window begins: the timed cores take over what the leaders have. */
-static void begin(struct runner *r, struct rthread *t)
+static void begin_alone(struct runner *r, struct rthread *t)
 {
 	struct sample_place *s = &t->sample;
 	struct process *p = t->process;
-	struct err err = { 0 };
 	engine_drain(&r->engine, p);
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i]->alive)
 			core_copy(p->thread[i]->core, p->thread[i]->leader);
-	if (machine_copy(p->machine, p->leader, &err) < 0 && !r->failed) {
-		r->failed = ERR_NOMEM;
-		r->failure = err;
-	}
+	copy_machine(r, p, p->machine);
 	const uint64_t gap = s->done - s->left;
 	const uint64_t now = rthread_now(t) +
 		(s->instructions ? (uint64_t)((double)gap * (double)s->cycles / (double)s->instructions) : gap);
 	core_passes(t->core);
 	core_halt_until(t->core, now);
 	machine_pass(p->leader, now);
+}
+
+static void begin(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	if (t->lanes && !t->lanes->left)
+		begin_on_lane(r, t);
+	else
+		begin_alone(r, t);
 	if (s->next_interval >= sample_least(&r->o->sample))
 		s->then = s->next_interval;
 	engine_window(&r->engine, t, SAMPLE_LEAD, s->interval);

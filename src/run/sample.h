@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Sampled runs: which blocks of a thread are timed, and which only warm (run_options.sample).  Private to src/run.
  *
- * Each thread has two cores of the same description.  The leader executes every instruction functionally.  The other
- * one is timed, in windows: at the beginning of a window it takes over the leader's caches, TLBs, prefetchers and
- * predictors, then it runs `lead` instructions, whose counts nobody uses, and `measured` ones.  So the leader's state
- * never depends on the windows, and it goes on in the front's thread while the cores' thread runs a window.
+ * Each thread has cores of the same description: two, or more (lanes.h).  The leader executes every instruction
+ * functionally.  The others are timed, in windows: at the beginning of a window one of them takes over the leader's
+ * caches, TLBs, prefetchers and predictors, then it runs `lead` instructions, whose counts nobody uses, and `measured`
+ * ones.  So the leader's state never depends on the windows, and it goes on in the front's thread while the cores'
+ * thread runs a window.
  *
  * The instructions of a thread are divided into stretches of `interval`, each with one window.  Its place in the
  * stretch is a hash of the window's number, so no loop of the program stays in step with the windows.
@@ -12,6 +13,7 @@
  * Between windows the modelled clock moves on as if the stretch had run at the last window's pace: what depends on time
  * (lines that other programs take from L3, intervals, the times of samples) sees about the time that the whole run
  * would take.
+ * The windows of a thread that is alone are timed on several machines, maybe at the same time (lanes.h).
  * Left out: threads that wait for each other (each runs on its own clock), contention between threads outside of what
  * caches show.
  */
@@ -27,8 +29,12 @@ static inline uint64_t sample_least(const struct run_sample *s)
 /* Checks run_options.sample.  ERR_INPUT: the windows are too long; ERR_UNSUPPORTED: it does not go with other options.
  */
 int  sample_check(const struct run_options *o, struct err *err);
-/* The thread starts: sets its first window. */
-void sample_start(const struct runner *r, struct rthread *t);
+/* How many windows are timed at once. */
+unsigned sample_jobs(const struct run_options *o);
+/* The thread starts: sets its first window.  ERR_NOMEM. */
+int  sample_start(struct runner *r, struct rthread *t, struct err *err);
+/* The process' thread will not be alone any more.  The engine is drained. */
+void sample_several(struct runner *r, struct process *p);
 /* A block of a sampled thread: warms the leader, and times it if it lies in a window. */
 void sample_block(struct runner *r, struct rthread *t, const struct pending *p);
 /* The thread's process has executed run_sample.after instructions: it is sampled from now on, if it has one thread. */

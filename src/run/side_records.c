@@ -4,6 +4,7 @@
  * then goes to the sink, as far as the sink gets such records.
  */
 #include "run/runner.h"
+#include "run/sample.h"
 #include "core/wrongpath/walker.h"
 #include "run/watch/history.h"
 #include "softpmu/client.h"
@@ -92,6 +93,9 @@ static int on_fork(struct runner *r, struct process *p, struct rthread *t, const
 {
 	if (f->followed) {
 		runner_drain(p);
+		r->followed = true;
+		if (p->leader)
+			sample_several(r, p);
 		process_forked(&r->procs, p, f->child_pid, t ? rthread_now(t) : p->start_cycle);
 	}
 	return 0;
@@ -129,13 +133,20 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 			core_flush(t->on, false);
 		else if (r->window.open && c->code != ST_CLIENT_MORE && t->on)	/* otherwise no time passes */
 			core_serialize(t->on);
+		if (features && c->code == SPMU_CLIENT_WRMSR && p->leader)
+			return err_set(err, ERR_UNSUPPORTED, "process %u writes a feature register, which a sampled "
+				"run does not follow", p->pid);
 		int rc = features ? switches_client(t, c, r->isa, &answer, err) : 0;
 		if (rc < 0)
 			return rc;
-		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer) && !step)
+		if (!features && r->sink->client(r->sink->context, &t->pub, c, name, &answer) && !step) {
+			t->wants_everything = true;
 			rthread_want(t, &runner_everything);
+		}
 		if (answer.take && t->on)	/* an interrupt empties the pipeline */
 			core_serialize(t->on);
+		if (t->pub.wants_registers)	/* the sink reads them while workers run */
+			r->engine.jobs = 1;
 		if (t->pub.wants_registers && !t->pub.registers &&
 			(rc = history_create(&t->pub.registers, p->word_bytes, err)) < 0)
 			return rc;

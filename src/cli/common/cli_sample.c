@@ -34,7 +34,7 @@ static bool number(const char **at, uint64_t *out)
 
 int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 {
-	struct run_sample p = { AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED, 0 };
+	struct run_sample p = { .interval = AUTO_INTERVAL, .lead = AUTO_LEAD, .measured = AUTO_MEASURED };
 	s->on = true;
 	s->automatic = !value || !strcmp(value, "auto");
 	const char *at = value;
@@ -42,10 +42,6 @@ int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 			!number(&at, &p.lead) || *at || !p.measured))
 		return err_set(err, ERR_INPUT, "--sample=%s: neither auto nor N,U,W: a stretch of N instructions, of "
 			"which U are measured behind W that are only timed, as in 1M,3000,3000", value);
-	if (p.lead > UINT64_MAX / 16 || p.measured > UINT64_MAX / 16 ||
-		p.interval < RUN_SAMPLE_LEAST * (p.lead + p.measured))
-		return err_set(err, ERR_INPUT, "--sample=%s: the stretch must have at least %d times as many "
-			"instructions as its window, U + W", value, RUN_SAMPLE_LEAST);
 	s->plan = p;
 	return 0;
 }
@@ -53,7 +49,8 @@ int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 void cli_sample_default(struct cli_sample *s)
 {
 	if (!s->on)
-		s->plan = (struct run_sample){ AUTO_INTERVAL, AUTO_LEAD, AUTO_MEASURED, 0 };
+		s->plan = (struct run_sample){ .interval = AUTO_INTERVAL, .lead = AUTO_LEAD,
+			.measured = AUTO_MEASURED };
 	s->automatic |= !s->on;
 	s->on = true;
 	if (!s->after)
@@ -112,6 +109,7 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	run->run.sample.after = s->after;
 	s->sampled = false;
 	s->detail = calloc(s->counts, sizeof *s->detail);
+	run->run.sample.jobs = s->jobs;
 	s->exact = calloc(events + 1, sizeof *s->exact);
 	for (size_t i = 0; s->exact && i < events; i++)
 		s->exact[i].is = session_counts_uops(session, i);

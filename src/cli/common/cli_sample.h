@@ -12,6 +12,7 @@ struct cli_sample {
 	uint64_t after;			/* so many instructions are timed first */
 	struct run_sample plan;
 	size_t least;		/* auto: so many windows of a long run at least; 0: as many as its cycles need */
+	unsigned jobs;		/* --jobs; 0: as many as help */
 	/* of the current run: */
 	struct session *session;
 	struct estimate *estimate;

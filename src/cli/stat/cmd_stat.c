@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
 	struct cli_run run;
@@ -109,6 +110,9 @@ static const struct option options[] = {
 	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run. Without this and --sample, a process that has "
 		"executed 200 million instructions is sampled from then on, unless several of its threads run. With "
 		"N: the same after N instructions.", .optional = true),
+	OPT_WHOLE(0, "jobs", "N", struct options, sample.jobs, 1, 1024, "Of a sampled run, time up to N windows at "
+		"once, on as many of the host's processors. The counts are the same for every N. More than 2 are as "
+		"2: warming takes longer than the windows do. Default: the host's processors less one."),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
 		"modelled milliseconds; fractions are allowed."),
@@ -646,6 +650,13 @@ static int count(struct counting *s)
 	return status;
 }
 
+/* Default of --jobs: the host's processors less one, which warms. */
+static unsigned default_jobs(void)
+{
+	const long host = sysconf(_SC_NPROCESSORS_ONLN) - 1;
+	return host < 1 ? 1 : host > RUN_LANES ? RUN_LANES : (unsigned)host;
+}
+
 /* Without --sample and --detail. */
 static void sample_by_default(struct counting *s)
 {
@@ -674,6 +685,8 @@ static int run(int argc, char **argv)
 	s.model = cli_model(&s.o.run.core);
 	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
 		sample_by_default(&s);
+		if (!s.o.sample.jobs)
+			s.o.sample.jobs = default_jobs();
 		s.style.out = s.o.output.out;
 		status = count(&s);
 		if (!cli_output_close(&s.o.output) && status == 0)

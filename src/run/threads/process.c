@@ -3,6 +3,7 @@
  */
 #include "run/threads/process.h"
 #include "run/ahead.h"
+#include "run/lanes.h"
 #include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
 #include <stdlib.h>
@@ -126,6 +127,16 @@ static bool bury(struct process *p, uint32_t id)
 	return true;
 }
 
+static void discard_code(struct rthread *t, uint64_t addr, uint64_t bytes)
+{
+	if (t->lanes && !t->lanes->left)
+		lanes_discard_code(t->lanes, addr, bytes);
+	else
+		core_discard_code(t->core, addr, bytes);
+	if (t->leader)
+		core_discard_code(t->leader, addr, bytes);
+}
+
 void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 {
 	/* A thread may still have a discarded block as its pending one: keep it, and free it at a later discard. */
@@ -165,7 +176,7 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 	}
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i]->alive)
-			core_discard_code(p->thread[i]->core, addr, bytes);
+			discard_code(p->thread[i], addr, bytes);
 	for (uint32_t i = 0; i < p->order.cpus; i++)
 		core_discard_code(p->order.cpu[i].core, addr, bytes);
 }
@@ -277,17 +288,24 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 
 uint64_t rthread_now(const struct rthread *t)
 {
+	if (t->lanes && t->lanes->now)
+		return lane_now(t->lanes->now);
 	return t->on ? core_now(t->on) : t->alive ? t->queue.ready_at : t->queue.last;
 }
 
 uint64_t rthread_instructions(const struct rthread *t)
 {
+	if (t->lanes && !t->lanes->left)
+		return t->instructions + lanes_instructions(t->lanes);
 	return t->instructions + (t->on ? core_instructions(t->on) : 0);
 }
 
 void rthread_want(struct rthread *t, const struct core_wanted *w)
 {
-	core_want(t->core, w);
+	if (t->lanes && !t->lanes->left)
+		lanes_want(t->lanes, w);
+	else
+		core_want(t->core, w);
 	if (t->walker)
 		walker_outcomes(t->walker, w->outcomes);
 	for (uint32_t i = 0; i < t->process->order.cpus; i++)
@@ -333,6 +351,7 @@ void process_thread_end(struct rthread *t)
 {
 	runner_drain(t->process);
 	t->queue.last = rthread_now(t);
+	lanes_destroy(t);
 	if (t->queue.when)
 		order_remove(&t->process->order, t);
 	core_destroy(t->core);

@@ -33,6 +33,7 @@ struct pending {		/* a block whose successor is not known yet */
 struct walk_space;
 struct walker;
 struct ahead;
+struct lanes;
 
 /* Where a thread is in a sampled run (sample.h). */
 struct sample_place {
@@ -44,7 +45,7 @@ struct sample_place {
 	uint64_t then;		/* that of the next one */
 	uint64_t left;		/* where the last window ended */
 	uint64_t windows;	/* that have ended */
-	/* owned by the cores' thread; the front reads it when that is drained: */
+	/* of a thread without lanes; owned by the cores' thread; the front reads it when that is drained: */
 	uint64_t next_interval;	/* 0: as before */
 	uint64_t begin_cycle, begin_done;	/* where the window's measured part begins */
 	uint64_t cycles, instructions;	/* of the last window's measured part */
@@ -59,6 +60,8 @@ struct rthread {
 	struct core *on;
 	struct core *leader;	/* of a sampled run: warms, and the cores that are timed follow it; else NULL */
 	struct sample_place sample;
+	bool wants_everything;	/* of the last rthread_want: more than run_options.wanted */
+	struct lanes *lanes;	/* of a sampled run: where its windows are timed (lanes.h); NULL: on its core */
 	uint32_t index;		/* its index in process.thread */
 	uint32_t seat;		/* --smt: its hardware thread, numbered over all cores */
 	struct order_queue queue;	/* owned by the cores' thread */
@@ -94,6 +97,7 @@ struct process {
 	struct machine *machine;
 	struct machine *leader;		/* of a sampled run: the machine of the threads' leaders; else NULL */
 	bool sampled;			/* its threads have leaders */
+	bool changed;			/* its program or --wrmsr has changed the machine's features */
 	int64_t detail_left;		/* instructions until then (run_sample.after) */
 	struct core_features registers;	/* the machine's feature registers */
 	struct core_config decoded_for;	/* the machine for which its blocks were decoded */

@@ -3,6 +3,7 @@
  */
 #include "run/runner.h"
 #include "run/ahead.h"
+#include "run/lanes.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
@@ -25,6 +26,8 @@ static struct spmu_record *on_batch(void *context, const struct spmu_batch *batc
 {
 	struct rthread *t = context;
 	const struct run_sink *sink = t->process->runner->sink;
+	if (t->lanes)
+		return lane_batch(&t->lanes->lane[0], batch);
 	if (t->alive && sink->batch)	/* a reset sends an empty batch before the sink knows the thread */
 		sink->batch(sink->context, &t->pub, batch);
 	return NULL;
@@ -41,6 +44,8 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
 	runner_drain(p);
+	if (p->leader)
+		sample_several(r, p);
 	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
 	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
 	if (rc < 0)
@@ -49,7 +54,10 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 		rc = core_create(&t->leader, p->leader, NULL, NULL, err);
 		if (rc < 0)
 			return rc;
-		sample_start(r, t);
+		core_seasoned(t->core);
+		rc = sample_start(r, t, err);
+		if (rc < 0)
+			return rc;
 		if (r->o->calls && !(t->calls = calloc(1, sizeof *t->calls)))
 			return err_set(err, ERR_NOMEM, "out of memory for a thread's calls");
 		r->result->threads_at_once |= process_needs_order(p);
@@ -64,6 +72,8 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 		if (rc < 0)
 			return rc;
 		core_set_walker(t->core, t->walker);
+		if (t->lanes)
+			lanes_walk(t);
 		if (r->o->core->wrong_path_converge) {
 			if (!(t->ahead = calloc(1, sizeof *t->ahead)))
 				return err_set(err, ERR_NOMEM, "out of memory for blocks ahead");

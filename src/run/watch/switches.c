@@ -95,6 +95,7 @@ static int change(struct process *p, struct isa *isa, struct err *err)
 	if (!core)
 		return err_set(err, ERR_NOMEM, "out of memory for a change of features");
 	core_features_config(&p->registers, &to);
+	p->changed = true;
 	for (size_t i = 0; i < p->threads; i++)
 		if (p->thread[i]->alive)
 			core[n++] = p->thread[i]->core;

@@ -24,7 +24,7 @@ compare() {	# NAME CORE OPTIONS...: of the stream s
 	half=$(of cycles sampled 4)
 	holds "$name, $core: the interval of cycles is narrow enough to be of use" "${half%\%} < 20"
 }
-"$SOFTPMU" trace -q -o s awk 'BEGIN { for (i = 0; i < 4000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
+"$SOFTPMU" trace -q -o s awk 'BEGIN { for (i = 0; i < 5000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
 	for (k in n) s += n[k]; print s }' >out
 compare awk golden-cove --no-wrong-path
 same "mispredicts are exact, because warming counts them" "$(of branch-misses sampled 1)" "$(of branch-misses full 1)"

@@ -42,10 +42,33 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
+/* A replay.  Of a sampled one, a thread's sink_private is not NULL in the measured parts of windows. */
+struct replay { struct energy_activity activity; bool sampled; uint64_t measured; };
+
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
-	(void)t;
-	energy_batch(context, b);
+	struct replay *r = context;
+	if (!r->sampled || t->sink_private)
+		energy_batch(&r->activity, b);
+}
+
+static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
+{
+	struct replay *r = context;
+	if (w->leads)
+		return 0;
+	/* windows of different threads may overlap: what counts is the sum of their lengths */
+	r->measured += w->begins ? -w->instructions : w->instructions;
+	t->sink_private = w->begins ? r : NULL;
+	return 0;
+}
+
+/* What was counted in windows, as the whole run would have it. */
+static void scale(struct replay *r, uint64_t instructions)
+{
+	const double by = r->measured ? (double)instructions / (double)r->measured : 0;
+	for (unsigned i = 0; i < ENERGY_COUNTS_COUNT; i++)
+		r->activity.n[i] = (uint64_t)((double)r->activity.n[i] * by + 0.5);
 }
 
 /* In the child: one replay. */
@@ -56,7 +79,8 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 	const struct core_wanted wanted = energy_wanted();
 	struct run_options o = p->run->run;
 	struct run_result result;
-	const struct run_sink sink = { .context = &a->activity, .batch = on_batch };
+	struct replay r = { .sampled = p->sample.measured };
+	const struct run_sink sink = { .context = &r, .batch = on_batch, .window = on_window };
 	*a = (struct answer){ 0 };
 	core_features_init(&features, p->preset);
 	if ((a->rc = *settings ? core_features_set_all(&features, settings, &a->err) : 0))
@@ -67,7 +91,13 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 	o.wanted = &wanted;
 	o.argv = NULL;
 	o.save = NULL;
+	o.sample = p->sample;
 	a->rc = run_program(&o, &sink, &result, &a->err);
+	if (r.sampled)
+		scale(&r, result.instructions + result.warmed);
+	a->activity = r.activity;
+	if (!a->rc && r.sampled && !r.measured)
+		a->rc = err_set(&a->err, ERR_INPUT, "--sample: the run is too short for a window");
 }
 
 static int start(const struct tune_pool *p, struct worker *w, size_t at, char *settings, struct err *err)

@@ -15,6 +15,7 @@ struct tune_pool {
 	const struct energy_model *model;
 	struct tune_state *state;		/* keeps what was measured; looked up first */
 	unsigned jobs;
+	struct run_sample sample;		/* windows of each replay; measured 0: it is timed throughout */
 	/* so far */
 	size_t ran, known;
 	double seconds;				/* of runs, added up */

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
 #include "cli/tune/tune_commands.h"
+#include "cli/common/cli_sample.h"
 #include "cli/tune/tune_pool.h"
 #include "cli/tune/tune_print.h"
 #include "core/machine/features.h"
@@ -36,7 +37,10 @@ struct search {
 	struct tune_try preset;
 	uint64_t trace;			/* a hash of what was executed */
 	bool warmed;
+	struct cli_sample sample;
+	struct run_sample plan;		/* of the replays; measured 0: they are timed throughout */
 };
+enum { WINDOWS = 500 };	/* --sample=auto: in each replay */
 struct thread { struct cost_thread *cost; uint64_t hash; };
 
 /* ---- options ---- */
@@ -66,6 +70,12 @@ static int set_objective(void *target, const struct option *option, const char *
 	return code;
 }
 
+static int set_sample(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	return cli_sample_parse(&((struct search *)target)->sample, value, err);
+}
+
 static int of_its_own(void *target, const struct option *option, const char *value, struct err *err)
 {
 	(void)target, (void)value;
@@ -91,6 +101,9 @@ const struct option tune_search_options[] = {
 	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
 		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of each replay, the same ones in all of "
+		"them, so that what differs is the setting. The first run, on the machine as it is, is timed throughout. "
+		CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
 	OPT_FLAG('j', "json", struct search, json, "Print JSON objects, one a line; every configuration that was "
@@ -274,6 +287,8 @@ static uint64_t key_of(const struct search *s)
 	uint64_t key = tune_hash(TUNE_HASH, &s->trace, sizeof s->trace);
 	key = tune_hash(key, text ? text : "", text ? strlen(text) : 0);
 	key = tune_hash(key, s->preset.activity.n, sizeof s->preset.activity.n);
+	if (s->plan.measured)
+		key = tune_hash(key, &s->plan, sizeof s->plan);
 	free(text);
 	return key;
 }
@@ -335,9 +350,12 @@ static int search(struct search *s)
 		.features = s->feature,
 		.count = s->features,
 		.model = &s->model,
-		.jobs = s->jobs };
+		.jobs = s->jobs,
+		.sample = s->plan };
 	struct tune *t = NULL;
 	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
+	if (!rc && s->plan.measured)	/* what the settings are compared with is seen in the same windows */
+		rc = tune_pool_measure(&pool, &s->preset, 1, &err);
 	if (!rc)
 		rc = tune_create(&t, s->feature, s->features, &s->goal, &s->preset, tune_pool_measure, &pool, &err);
 	cli_catch(true);
@@ -401,6 +419,17 @@ static char *program_text(const struct search *s)
 	return NULL;
 }
 
+/* The windows of the replays, of a run of so many instructions. */
+static void choose_windows(struct search *s, uint64_t instructions)
+{
+	if (!s->sample.on)
+		return;
+	s->plan = s->sample.plan;
+	const uint64_t least = RUN_SAMPLE_LEAST * (s->plan.measured + s->plan.lead), interval = instructions / WINDOWS;
+	if (s->sample.automatic)
+		s->plan.interval = interval > least ? interval : least;
+}
+
 static int measure_and_search(struct search *s)
 {
 	struct run_result res = { 0 };
@@ -433,6 +462,7 @@ static int measure_and_search(struct search *s)
 		s->run.run.save = NULL;
 		s->run.run.argv = NULL;
 		s->warmed = res.warmed;
+		choose_windows(s, res.instructions);
 		rc = set_limits(s) || search(s);
 	}
 	return rc ? 1 : status;
@@ -454,7 +484,7 @@ int cmd_tune_search(int argc, char **argv)
 	const int go = parse(s, argc, argv, &next);
 	if (!go)
 		status = 0;
-	if (go > 0 && !cli_run_finish(&s->run, argc, argv, next)) {
+	if (go > 0 && !cli_run_finish(&s->run, argc, argv, next) && !cli_sample_check(&s->sample, &s->run)) {
 		status = 1;
 		if (s->output && !(s->out = fopen(s->output, "we")))
 			cli_error("cannot write %s: %s", s->output, strerror(errno));

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Compares `record --sample` with full detail: prints, for each program, the samples and the sum of their periods of
-# both, and the total variation of the shares by function, as perf report has them.  Full detail takes a sample every
-# 1009 cycles.  Needs the streams of sampled-runs.sh.
+# both, and the total variation of the shares by function, as perf report has them (full detail takes a sample every
+# 1009 cycles); and the largest differences of topdown's levels 1 and 2.  Needs the streams of sampled-runs.sh.
 #   STREAMS=DIR sampled-profiles.sh [OPTION...]      OPTION: of both runs, as --core skylake
 #   PROGRAMS="awk bzip2": only these
 set -eu
@@ -32,4 +32,10 @@ for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz}; do
 			printf "%-8s %7d samples, %10d cycles; sampled %6d, %10d (%+.2f %%); total variation %.2f %%\n",
 				name, n, all, m, sum, 100 * (sum / all - 1), 50 * v
 		}' "$work/a" "$work/b"
+	"$SOFTPMU" topdown "$@" -x, -l 2 --no-metrics -o "$work/a" --replay "$stream"
+	"$SOFTPMU" topdown "$@" -x, -l 2 --no-metrics -o "$work/b" --sample --replay "$stream"
+	paste -d, "$work/a" "$work/b" | awk -F, -v name="$name" '
+		function most(a, b, m) { a = a < b ? b - a : a - b; return a > m ? a : m }
+		{ formula = most($3, $9, formula); exact = most($4, $10, exact) }
+		END { printf "%-8s topdown: at most %.2f points by formula, %.2f exact\n", name, 100 * formula, 100 * exact }'
 done

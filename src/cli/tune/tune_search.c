@@ -102,8 +102,8 @@ const struct option tune_search_options[] = {
 		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of each replay, the same ones in all of "
-		"them, so that what differs is the setting. The first run, on the machine as it is, is timed throughout. "
-		CLI_SAMPLE_HOW, .optional = true),
+		"them, so that what differs is the setting. The first run, on the machine as it is, is timed all the "
+		"way. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
 	OPT_FLAG('j', "json", struct search, json, "Print JSON objects, one a line; every configuration that was "

@@ -37,5 +37,6 @@ for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz}; do
 	paste -d, "$work/a" "$work/b" | awk -F, -v name="$name" '
 		function most(a, b, m) { a = a < b ? b - a : a - b; return a > m ? a : m }
 		{ formula = most($3, $9, formula); exact = most($4, $10, exact) }
-		END { printf "%-8s topdown: at most %.2f points by formula, %.2f exact\n", name, 100 * formula, 100 * exact }'
+		END { printf "%-8s topdown: at most %.2f points by formula, %.2f exact\n", name, 100 * formula,
+			100 * exact }'
 done

@@ -49,6 +49,8 @@ void cli_sample_default(struct cli_sample *s);
 /* The help of the option, whose argument is "auto|N,U,W". */
 #define CLI_SAMPLE_HOW "Between windows, caches and predictors are kept warm. auto (the default) chooses the " \
 	"windows; N,U,W: in each stretch of N instructions U are measured, behind W that are timed and not counted."
+/* What is said if run_result.threads_at_once. */
+#define CLI_SAMPLE_THREADS "--sample: threads ran at the same time: how they hold each other up is not in the estimates"
 /* Options that do not go with --sample.  0, or -1 after one printed line. */
 int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
 /* The reason why it would not go; NULL: it does. */

@@ -615,6 +615,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	o->writer = NULL;
 	if (result->note[0])
 		cli_warn("%s", result->note);
+	if (result->threads_at_once)
+		cli_warn(CLI_SAMPLE_THREADS);
 	if (o->started && o->region && !session_has_region(o->session, o->region))
 		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled",
 			o->region);

@@ -635,7 +635,7 @@ static int count(struct counting *s)
 	if (started)
 		cli_warn_unmodelled(s->session, s->model);
 	if (started && res.threads_at_once)
-		cli_warn("--sample: threads ran at the same time: how they hold each other up is not in the estimates");
+		cli_warn(CLI_SAMPLE_THREADS);
 	if (started && res.threads_detailed)
 		cli_warn("all of the run was timed, because several threads ran at a time (--sample estimates, and is "
 			"faster)");

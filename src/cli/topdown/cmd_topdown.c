@@ -405,6 +405,8 @@ static int measure(struct topdown *t)
 	int status = cli_exit_status(res.wait_status);
 	if (res.note[0])
 		cli_warn("%s", res.note);
+	if (res.threads_at_once)
+		cli_warn(CLI_SAMPLE_THREADS);
 	if (started && t->interval_ms > 0) {
 		if (res.cycles > t->last_cycle)
 			on_interval(t, res.cycles);

@@ -65,6 +65,9 @@ take default.data --sample
 near "the default takes a good number of samples" "$(periods default.data | cut -d' ' -f1)" 500 20000
 "$SOFTPMU" record -o threads.data --sample=20K,2K,2K -c 5003 "$PROGRAMS/threads" spin 20000 >out 2>err
 near "threads are sampled: they number" "$(perf script -i threads.data -F tid 2>/dev/null | sort -u | wc -l)" 2 64
+has "threads at the same time are told" "threads ran at the same time" err
+"$SOFTPMU" mem record --sample=20K,2K,2K -o mem.data --no-wrong-path --replay s >out 2>err
+nonzero "mem record takes samples in windows" "$(perf script -i mem.data -F addr 2>/dev/null | grep -c '[1-9a-f]')"
 
 for o in "--region x" "--after cycles=10" "--force-ovf" "--pebs-records 8" "--pmi-cost 100" "--exact" "-j stack" \
 	"--start 100" "--smt" "--cpus 2"; do

@@ -91,6 +91,9 @@ void machine_leads(struct machine *leader);
 int  machine_copy(struct machine *to, const struct machine *leader, struct err *err);
 void machine_pass(struct machine *leader, uint64_t cycle);
 void core_copy(struct core *to, const struct core *leader);
+/* The leader takes over pages and lines that wrong paths of a timed core, in its last window, have brought into the
+ * second-level TLB and L2. */
+void core_feed_back(struct core *leader, const struct core *timed);
 /* The core begins as if its program had run for long: loads go ahead of stores of unknown address, which the leader
  * cannot learn, and which a core that is timed in windows alone would take long to learn. */
 void core_seasoned(struct core *c);

@@ -16,6 +16,11 @@ void core_copy(struct core *to, const struct core *leader)
 	to->cl.uppers = leader->cl.uppers;
 }
 
+void core_feed_back(struct core *leader, const struct core *timed)
+{
+	memsys_feed_back(leader->mem, timed->mem);
+}
+
 void core_seasoned(struct core *c)
 {
 	memset(c->q.mdp, c->q.mdp_limit <= UINT8_MAX ? (int)c->q.mdp_limit : 0, sizeof c->q.mdp);

@@ -32,6 +32,7 @@ struct lane {
 	uint64_t window;		/* number of its window */
 	uint64_t gap;			/* instructions between the window before and this one */
 	uint64_t begin_now;		/* the core's clock at its begin */
+	bool ran;			/* it has had a window */
 	bool mute;			/* what the core passes on belongs to no window */
 	/* by the worker that runs it; the front reads these when the window is done, or the engine is drained: */
 	bool turn;			/* it is its window's turn, and nothing is kept any more */

@@ -92,6 +92,9 @@ static void begin_on_lane(struct runner *r, struct rthread *t)
 {
 	struct sample_place *s = &t->sample;
 	struct lane *l = lanes_next(r, t);
+	if (l->ran && t->walker)
+		core_feed_back(t->leader, l->core);
+	l->ran = true;
 	core_copy(l->core, t->leader);
 	copy_machine(r, t->process, l->machine);
 	s->next_interval = l->next_interval;

@@ -40,8 +40,10 @@ same "and without an interval" "$(cut -d, -f4 g | sort -u)" ""
 half=$(of mem_inst_retired.all_stores g 4)
 nonzero "stores of REP instructions, which the loader has, are estimated" "${half%\%}"
 exact=$(of cycles full 1)
-"$SOFTPMU" stat -x, -e cycles --replay s -o full
-"$SOFTPMU" stat -x, -e cycles --sample --replay s -o sampled
+"$SOFTPMU" stat -x, -e cycles,dtlb_load_misses.walk_completed --replay s -o full
+"$SOFTPMU" stat -x, -e cycles,dtlb_load_misses.walk_completed --sample --replay s -o sampled
+walks=$(of dtlb_load_misses.walk_completed sampled 1) is=$(of dtlb_load_misses.walk_completed full 1)
+holds "page walks of wrong paths are not walked again in each window: $walks for $is" "$walks <= 4 * $is"
 within "with the wrong path, cycles" "$(of cycles sampled 1)" "$(of cycles full 1)" 4
 holds "the wrong path was modelled" "$(of cycles full 1) != $exact"
 compare awk skylake --no-wrong-path

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double bias = 0.005;	/* the allowance for it (estimate.h) */
+
 struct estimate {
 	size_t counts, windows, room;
 	double *size;		/* [windows][ESTIMATE_SIZES] */
@@ -154,6 +156,17 @@ static double quantile(double degrees)
 	return 1.96 + 2.4 / (degrees > 3 ? degrees - 1.2 : 1.8);
 }
 
+/* With these coefficients, does a count equal one of the sizes? */
+static bool is_a_size(const struct estimate *e, const double b[ESTIMATE_SIZES])
+{
+	unsigned ones = 0, others = 0;
+	for (unsigned a = 0; a < e->used; a++) {
+		ones += fabs(b[a] - 1) < 1e-6;
+		others += fabs(b[a]) > 1e-6;
+	}
+	return ones == 1 && others == 1;
+}
+
 double estimate_total(const struct estimate *e, size_t count, double *half)
 {
 	double sum = 0, b[ESTIMATE_SIZES], squares = 0, all = 0, before = 0, timed = 0;
@@ -176,10 +189,14 @@ double estimate_total(const struct estimate *e, size_t count, double *half)
 			squares += (residual - before) * (residual - before);
 		before = residual;
 	}
-	/* a count that few windows saw tells nothing of its spread, unless the sizes say all of it */
-	if (e->windows < ESTIMATE_LEAST || (saw < ESTIMATE_SAW && !(saw && squares < 1e-12 * all)))
-		return sum;
-	const double n = (double)e->windows, degrees = n - e->used, left = 1 - timed / e->total[0];
-	*half = quantile(degrees) * sqrt(squares / (2 * (n - 1)) * n * (n / degrees) * (left > 0 ? left : 0));
+	if (e->windows >= ESTIMATE_LEAST && saw && squares < 1e-12 * all && is_a_size(e, b))
+		*half = 0;
+	/* a count that few windows saw tells nothing of its spread */
+	else if (e->windows >= ESTIMATE_LEAST && saw >= ESTIMATE_SAW) {
+		const double n = (double)e->windows, degrees = n - e->used, left = 1 - timed / e->total[0];
+		const double chance = quantile(degrees) *
+			sqrt(squares / (2 * (n - 1)) * n * (n / degrees) * (left > 0 ? left : 0));
+		*half = hypot(chance, bias * sum);
+	}
 	return sum;
 }

@@ -8,7 +8,8 @@
  * number of instructions: a ratio.
  * The interval comes from the residuals of neighbouring windows (successive differences: Wolter, "Introduction to
  * Variance Estimation", 2007, chapter 8, estimator v2), because the windows are spread evenly over the run.
- * It covers chance; what windows do not see the same way as the whole run does (bias) is not in it.
+ * To this chance comes an allowance for bias: half a per cent, for what windows do not see as the whole run does.  Half
+ * a per cent is what the cycles of most programs keep to in docs/measured/sampled-runs.md; more is possible.
  */
 #ifndef ANALYSIS_ESTIMATE_H
 #define ANALYSIS_ESTIMATE_H
@@ -34,6 +35,7 @@ size_t estimate_windows(const struct estimate *e);
 /* Call it before estimate_total, and again after more windows.  total: of each size, over the whole run; NULL: the run
  * goes on, and the windows' own sizes stand for it. */
 void estimate_fit(struct estimate *e, const double *total);
-/* The estimate of a count's total; *half: half of the width of its 95 % interval, NaN: unknown. */
+/* The estimate of a count's total; *half: half of the width of its 95 % interval, NaN: unknown; 0: the count equals a
+ * size, whose total is known. */
 double estimate_total(const struct estimate *e, size_t count, double *half);
 #endif

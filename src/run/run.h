@@ -75,7 +75,7 @@ struct run_sink {
 	 * Else what it returns does not matter. */
 	uint64_t (*window)(void *context, struct run_thread *t, const struct run_window *w);
 	/* run_options.sample: the thread is sampled from here on.  It starts here, or its process has executed
-	 * sample.after instructions. */
+	 * sample.after instructions; if several run, each is told. */
 	void (*sampled)(void *context, struct run_thread *t);
 	/* The program asks something (softpmu/client.h); all that it did before, up to `request`, has been passed
 	 * on.  name: of a region, else "".  Fills in the answer except its number.  True: from now on the sink
@@ -102,9 +102,8 @@ struct run_window {
  * prefetchers and predictors.  Windows do not change what the rest finds.  measured 0: everything is timed. */
 struct run_sample {
 	uint64_t interval, lead, measured;
-	/* each process is timed in full until it has executed so many instructions; if several of its threads run
-	 * then, it goes on in full detail */
-	uint64_t after;
+	uint64_t after;		/* each process is timed in full until it has executed so many instructions */
+	bool one_thread;	/* and stays so if several of its threads run then */
 	/* So many windows may be timed at once, by as many host threads; more than RUN_LANES are as many as that; 0: 1.
 	 * Nothing depends on it.  1 if the sink sets run_thread.interrupt_cycles. */
 	unsigned jobs;

@@ -102,51 +102,60 @@ static void begin_on_lane(struct runner *r, struct rthread *t)
 	lanes_run(r, t, l);
 }
 
-/* Gives the process and its thread leaders, which take over what they have. */
-static int lead(struct process *p, struct rthread *t, struct err *err)
+/* Gives the thread a leader, which takes over what it has. */
+static int lead(struct runner *r, struct rthread *t, struct err *err)
 {
-	int rc = machine_create(&p->leader, p->runner->o->core, err);
-	if (rc < 0)
-		return rc;
-	machine_leads(p->leader);
-	rc = core_create(&t->leader, p->leader, NULL, NULL, err);
+	core_flush(t->on, false);
+	const uint64_t cycles = rthread_now(t), instructions = rthread_instructions(t);
+	int rc = core_create(&t->leader, t->process->leader, NULL, NULL, err);
 	if (rc < 0)
 		return rc;
 	core_copy(t->leader, t->core);
-	return machine_copy(p->leader, p->machine, err);
-}
-
-void sample_after(struct runner *r, struct rthread *t)
-{
-	struct process *p = t->process;
-	struct err err = { 0 };
-	p->detail_left = INT64_MAX;
-	if (r->failed || !r->o->sample.after || p->sampled || p->changed)	/* changed: the leader would differ */
-		return;
-	if (process_needs_order(p)) {
-		r->result->threads_detailed = true;
-		return;
-	}
-	engine_drain(&r->engine, p);
-	core_flush(t->on, false);
-	const uint64_t cycles = rthread_now(t), instructions = rthread_instructions(t);
-	int rc = lead(p, t, &err);
-	if (!rc)
-		rc = start(r, t, cycles, instructions, &err);
-	if (rc < 0) {
-		r->failed = rc;
-		r->failure = err;
-		return;
-	}
+	rc = start(r, t, cycles, instructions, err);
+	if (rc < 0)
+		return rc;
 	t->sample.cycles = cycles;
 	t->sample.instructions = instructions;
 	if (t->lanes)
 		lanes_want(t->lanes, t->wants_everything || !r->o->wanted ? &runner_everything : r->o->wanted);
 	if (t->walker)
 		engine_follow(t);
-	r->warms = p->sampled = true;
 	if (r->sink->sampled)
 		r->sink->sampled(r->sink->context, &t->pub);
+	return 0;
+}
+
+void sample_after(struct runner *r, struct rthread *by)
+{
+	struct process *p = by->process;
+	const bool several = process_needs_order(p);
+	struct err err = { 0 };
+	p->detail_left = INT64_MAX;
+	if (r->failed || !r->o->sample.after || p->sampled || p->changed)	/* changed: the leader would differ */
+		return;
+	if (several && r->o->sample.one_thread) {
+		r->result->threads_detailed = true;
+		return;
+	}
+	engine_drain(&r->engine, p);
+	if (p->ordered) {	/* their clocks go their own ways now */
+		engine_disorder(p);
+		process_disorder(p);
+	}
+	r->result->threads_at_once |= several;
+	r->warms = p->sampled = true;
+	int rc = machine_create(&p->leader, r->o->core, &err);
+	if (!rc) {
+		machine_leads(p->leader);
+		rc = machine_copy(p->leader, p->machine, &err);
+	}
+	for (size_t i = 0; i < p->threads && !rc; i++)
+		if (p->thread[i]->alive)
+			rc = lead(r, p->thread[i], &err);
+	if (rc < 0) {
+		r->failed = rc;
+		r->failure = err;
+	}
 }
 
 /* A window begins: the timed cores take over what the leaders have. */

@@ -37,7 +37,7 @@ int  sample_start(struct runner *r, struct rthread *t, struct err *err);
 void sample_several(struct runner *r, struct process *p);
 /* A block of a sampled thread: warms the leader, and times it if it lies in a window. */
 void sample_block(struct runner *r, struct rthread *t, const struct pending *p);
-/* The thread's process has executed run_sample.after instructions: it is sampled from now on, if it has one thread. */
+/* The thread's process has executed run_sample.after instructions: it is sampled from now on. */
 void sample_after(struct runner *r, struct rthread *t);
 /* Tells the sink how often the block was executed.  Called before a block is freed. */
 void sample_tell(const struct runner *r, struct iblock *b);

@@ -15,10 +15,12 @@ enum {
 	/* then twice as long whenever the interval of the running time has become narrow enough, which is looked at
 	 * when the number of windows has doubled */
 	AUTO_MOST = 1 << 26,
+	/* a program's start is like nothing that follows, and too short for windows of its own: it is timed */
+	AUTO_START = 1000000,
 	/* without an option, so many instructions are timed before the run is sampled */
 	AUTO_AFTER = 200000000,
 };
-static const double auto_narrow = 0.007;	/* of +-0.01, which the rest of the run must not lose again */
+static const double auto_narrow = 0.0086;	/* of +-0.01, which the rest of the run must not lose again */
 
 static bool number(const char **at, uint64_t *out)
 {
@@ -106,7 +108,12 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	s->look_at = 4 * s->step;
 	s->measured = 0;
 	run->run.sample = s->plan;
-	run->run.sample.after = s->after;
+	if (s->automatic && s->times_start)
+		run->run.sample.after = AUTO_START;
+	if (s->after) {
+		run->run.sample.after = s->after;
+		run->run.sample.one_thread = true;
+	}
 	s->sampled = false;
 	s->detail = calloc(s->counts, sizeof *s->detail);
 	run->run.sample.jobs = s->jobs;
@@ -245,7 +252,7 @@ int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct e
 		return s->err.code;
 	}
 	estimate_fit(s->estimate, total);
-	for (size_t k = 0; k < session_threads(s->session); k++)
+	for (size_t k = 0; s->sampled && k < session_threads(s->session); k++)
 		for (size_t i = 0; i <= s->events && !(k < s->threads && s->thread[k].sampled); i++)
 			if (i == s->events || !session_is_uncore(s->session, i))
 				s->detail[i] += counted(s, k, i);

@@ -10,6 +10,8 @@ struct cli_sample {
 	bool on, automatic;
 	bool in_full;			/* --detail */
 	uint64_t after;			/* so many instructions are timed first */
+	/* auto: the start of the program is timed; set by a command that calls cli_sample_sampled */
+	bool times_start;
 	struct run_sample plan;
 	size_t least;		/* auto: so many windows of a long run at least; 0: as many as its cycles need */
 	unsigned jobs;		/* --jobs; 0: as many as help */
@@ -61,7 +63,7 @@ int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session 
 /* Is anything estimated in this run? */
 static inline bool cli_sample_estimates(const struct cli_sample *s)
 {
-	return s->on && (!s->after || s->sampled);
+	return s->on && s->sampled;
 }
 /* The sink's (run_sink.sampled).  Says once that the run goes on sampled if no option asked for it. */
 void cli_sample_sampled(struct cli_sample *s, const struct run_thread *t);

@@ -490,13 +490,15 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	if (s->o.sample.sampled) {
 		const size_t windows = estimate_windows(s->o.sample.estimate);
 		const double measured = (double)s->o.sample.plan.measured * (double)windows;
+		const double timed = 1 - (double)res->sampled / (double)(res->instructions + res->warmed);
 		if (s->o.sample.after)
 			fprintf(out, " %.2f%% of the instructions were timed, then the run was sampled (--detail times "
-				"all of it)\n", 100 - 100 * (double)res->sampled / (double)(res->instructions +
-				res->warmed));
+				"all of it)\n", 100 * timed);
 		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", windows,
-			100 * measured / (double)res->sampled, s->o.sample.after ? " since then" : "");
-	} else if (res->warmed)
+			100 * measured / (double)res->sampled, timed > 0 ? " behind the start" : "");
+	} else if (s->o.sample.on && !s->o.sample.after)
+		fprintf(out, " The run is short: all of it was timed\n");
+	else if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
 	print_share(out, res->substitute, all, "are newer than this core: their timing is a substitute");
@@ -672,7 +674,8 @@ static void sample_by_default(struct counting *s)
 static int run(int argc, char **argv)
 {
 	struct counting s = {
-		.o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4 }
+		.o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4,
+			.sample.times_start = true }
 	};
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);

@@ -22,7 +22,7 @@ static double uniform(uint64_t *s)
 
 /* A program of stretches, each of PIECES pieces of 4,000 instructions; one piece of each is a window.  Misses come in
  * phases; time follows the misses, and chance. */
-struct program { double size[ESTIMATE_SIZES], count[3]; };
+struct program { double size[ESTIMATE_SIZES], count[4]; };
 
 static void piece(uint64_t *s, unsigned stretch, struct program *p)
 {
@@ -34,9 +34,10 @@ static void piece(uint64_t *s, unsigned stretch, struct program *p)
 	p->count[0] = 1000 + 30 * misses + 20 * p->size[1] + 400 * uniform(s);	/* cycles */
 	p->count[1] = 3 * misses + p->size[1];					/* what the sizes say exactly */
 	p->count[2] = uniform(s) < 0.004;					/* seen by few windows */
+	p->count[3] = misses;							/* one of the sizes */
 }
 
-struct outcome { double value[3], half[3], total[3]; };
+struct outcome { double value[4], half[4], total[4]; };
 
 static void run(uint64_t seed, struct outcome *o)
 {
@@ -44,7 +45,7 @@ static void run(uint64_t seed, struct outcome *o)
 	double total[ESTIMATE_SIZES] = { 0 };
 	uint64_t s = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	*o = (struct outcome){ 0 };
-	assert_int_equal(estimate_create(&e, 3, NULL), 0);
+	assert_int_equal(estimate_create(&e, 4, NULL), 0);
 	for (unsigned i = 0; i < STRETCHES; i++) {
 		const unsigned window = (unsigned)(uniform(&s) * PIECES);
 		for (unsigned k = 0; k < PIECES; k++) {
@@ -52,7 +53,7 @@ static void run(uint64_t seed, struct outcome *o)
 			piece(&s, i, &p);
 			for (unsigned j = 0; j < ESTIMATE_SIZES; j++)
 				total[j] += p.size[j];
-			for (unsigned j = 0; j < 3; j++)
+			for (unsigned j = 0; j < 4; j++)
 				o->total[j] += p.count[j];
 			if (k == window)
 				assert_int_equal(estimate_add(e, p.size, PIECES * INSTRUCTIONS, p.count, NULL), 0);
@@ -60,7 +61,7 @@ static void run(uint64_t seed, struct outcome *o)
 	}
 	assert_int_equal(estimate_windows(e), STRETCHES);
 	estimate_fit(e, total);
-	for (unsigned j = 0; j < 3; j++)
+	for (unsigned j = 0; j < 4; j++)
 		o->value[j] = estimate_total(e, j, &o->half[j]);
 	estimate_destroy(e);
 }
@@ -86,7 +87,16 @@ static void test_what_the_sizes_explain_is_exact(void **state)
 	(void)state;
 	run(7, &o);
 	assert_true(fabs(o.value[1] - o.total[1]) < 1e-6 * o.total[1]);
-	assert_true(o.half[1] < 1e-6 * o.total[1]);
+	assert_true(fabs(o.half[1] - 0.005 * o.value[1]) < 1e-6 * o.total[1]);	/* the allowance for bias */
+}
+
+static void test_a_count_that_is_a_size_has_no_error(void **state)
+{
+	struct outcome o;
+	(void)state;
+	run(7, &o);
+	assert_true(fabs(o.value[3] - o.total[3]) < 1e-6 * o.total[3]);
+	assert_true(o.half[3] == 0);
 }
 
 static void test_what_few_windows_saw_has_no_interval(void **state)
@@ -118,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_interval_holds_as_often_as_it_says),
 		cmocka_unit_test(test_what_the_sizes_explain_is_exact),
+		cmocka_unit_test(test_a_count_that_is_a_size_has_no_error),
 		cmocka_unit_test(test_what_few_windows_saw_has_no_interval),
 		cmocka_unit_test(test_few_windows_give_a_ratio_and_no_interval),
 	};

@@ -90,13 +90,15 @@ function size(x) { return x < 0 ? -x : x }
 	# the interval is a share of the estimate
 	if (size($4 - $3) <= $4 * $5 / 100 + 0.5) { held++; good[$1]++ }
 	else
-		out[++outside] = sprintf("  %-10s %-34s %14.0f %14.0f %+8.2f %%  +- %s %%", $1, $2, $3, $4, error, $5)
+		out[++outside] = sprintf("  %-10s %-34s %14.0f %14.0f %+8.2f %%  +- %s %%", $1, $2, $3, $4,
+			error, $5)
 }
 END {
-	printf "%-10s %22s %10s %16s %12s\n", "program", "error of cycles", "95 %", "intervals hold", "no interval"
+	print "program           error of cycles       95 %   intervals hold  no interval"
 	for (i = 1; i <= programs; i++) {
 		p = order[i]
-		printf "%-10s %+20.2f %% %8s %% %10d of %2d %12d\n", p, cycles[p], interval[p], good[p], all[p], unknown[p]
+		printf "%-10s %+20.2f %% %8s %% %10d of %2d %12d\n", p, cycles[p], interval[p], good[p], all[p],
+			unknown[p]
 	}
 	print "Outside of their intervals:"
 	for (i = 1; i <= outside; i++) print out[i]

@@ -91,3 +91,40 @@ void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const s
 			memsys_warm_flush(m, addr, op->size);
 	}
 }
+
+/* --- what wrong paths brought --- */
+
+/* Did the page map give this frame since it last followed another one? */
+static bool gave(const struct frames *f, uint32_t frame)
+{
+	for (size_t i = 0; i < f->notes; i++)
+		if (f->note[i].frame == frame)
+			return true;
+	return false;
+}
+
+void memsys_feed_back(struct memsys *leader, const struct memsys *timed)
+{
+	struct memsys_shared *shared = leader->shared;
+	const uint64_t l1 = leader->warmed.l1, l2 = leader->warmed.l2, l3 = leader->warmed.l3;
+	if (leader->page_shift != 12 || !leader->has_stlb || leader->keeps_tlb)
+		return;
+	for (uint32_t i = 0; i < timed->stlb.sets << timed->stlb.log2; i++) {
+		const uint64_t page = timed->stlb.page[i];
+		if (page >> 61 || tlb_find(&leader->stlb, page) >= 0)	/* empty, or huge */
+			continue;
+		tlb_fill(&leader->stlb, page, frames_get(&shared->frames, 0, page));
+	}
+	for (uint32_t i = 0; shared->has_l3 && i < timed->l2.sets * timed->l2.stride; i++) {
+		const uint32_t line = timed->l2.tag[i];
+		enum inflight_source source;
+		uint8_t state;
+		if (line != leader->l2.tag[i] && line != LINE_NONE && cache_find(&leader->l2, line) < 0 &&
+			uncore_l3_find(shared, line) < 0 &&
+			!gave(&timed->shared->frames, line >> (12 - leader->line_log2)))
+			l2_access(leader, line, 0, ACCESS_WALK, false, &source, &state);
+	}
+	leader->warmed.l1 = l1;
+	leader->warmed.l2 = l2;
+	leader->warmed.l3 = l3;
+}

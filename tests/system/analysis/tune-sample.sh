@@ -3,6 +3,8 @@
 # tune --sample: makes the same choice as full detail, from gains that lie near those of full detail.  cost refuses
 # --sample, and says why.
 . "$TOP/tests/lib.sh"
+SOFTPMU_STORE=$work/store		# what it finds goes into a store of its own
+export SOFTPMU_STORE
 "$SOFTPMU" trace -q -o s awk 'BEGIN { for (i = 0; i < 1500; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
 	for (k in n) s += n[k]; print s }' >out
 search() {	# OUT OPTION...

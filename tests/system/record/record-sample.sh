@@ -35,7 +35,9 @@ compare() {	# NAME EVENT PERIOD PERCENT OPTION...
 	E
 	within "$name: as many samples" "$samples" "$full_samples" "$percent"
 	within "$name: the periods add up to as much" "$sum" "$full_sum" "$percent"
-	near "$name: total variation of the files' shares, percent" "$(variation full.data sampled.data)" 0 6
+	# two sets of so many samples of the same program: three standard deviations of a share of one half
+	near "$name: total variation of the files' shares, percent" "$(variation full.data sampled.data)" 0 \
+		"$(awk -v n="$samples" 'BEGIN { print 300 * sqrt(0.5 / n) }')"
 }
 compare cycles cycles 1009 6 -g
 has "it says how much was measured" "Taken in [0-9]* windows, which are [0-9.]*% of the instructions" err

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Takes over the state of another memory system (memsys.h): what caches, TLBs and paging-structure caches hold, what
- * the prefetchers have learned, and the frames of pages.  What is in flight (fill buffers, write-combining buffers,
- * DRAM's rows and queues) stays as it is.
+ * the prefetchers have learned, the frames of pages, and the rows that memory's banks have open.  What is in flight
+ * (fill buffers, write-combining buffers, memory's queues) stays as it is.
  */
 #include "core/core.h"
 #include "core/memory/memsys_state.h"
@@ -72,6 +72,8 @@ int memsys_shared_copy(struct memsys_shared *to, const struct memsys_shared *fro
 	const size_t slots = from->has_l3 ? (size_t)from->l3.sets * from->l3.stride : 0;
 	if (!to->frames.note)
 		frames_keep_notes(&to->frames);
+	memcpy(to->dram.row, from->dram.row, sizeof to->dram.row);
+	memcpy(to->dram.written, from->dram.written, sizeof to->dram.written);
 	if (from->has_l3)
 		copy_cache(&to->l3, &from->l3);
 	if (from->has_filter)

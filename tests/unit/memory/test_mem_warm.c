@@ -182,11 +182,43 @@ static void test_warming_leaves_what_detail_leaves(void **state)
 		compare(presets[i], DETAIL);
 }
 
+/* A machine that takes over what a leader has warmed finds memory's rows open, as the leader does. */
+static void test_a_copy_finds_the_rows_open(void **state)
+{
+	(void)state;
+	struct err err = { 0 };
+	struct core_config config;
+	struct memsys_shared *shared[2];
+	struct memsys *m[2];
+	struct emitter *e = calloc(1, sizeof *e);
+	const struct warm_op op = { .size = 8, .kind = WARM_LOAD };
+	struct insn insn[2] = { { .addr = CODE } };
+	assert_non_null(e);
+	assert_int_equal(core_config_load(&config, data_dir(), "golden-cove", &err), 0);
+	config.dram_refresh_ns = config.dram_row_close_ns = config.dram_others_ns = 0;
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(memsys_shared_create(&shared[k], &config, &err), 0);
+		if (k)
+			memsys_shared_leads(shared[k]);
+		assert_int_equal(memsys_create(&m[k], shared[k], &config, e, &err), 0);
+	}
+	memsys_warm_data(m[1], CODE, DATA, 8, false);
+	memsys_copy(m[0], m[1]);
+	assert_int_equal(memsys_shared_copy(shared[0], shared[1], &err), 0);
+	assert_true(timed(m, &op, insn, DATA + 2048, 100000));	/* of the same row */
+	for (unsigned k = 0; k < 2; k++) {
+		memsys_destroy(m[k]);
+		memsys_shared_destroy(shared[k]);
+	}
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_warm_like_single_accesses),
 		cmocka_unit_test(test_warming_leaves_what_detail_leaves),
+		cmocka_unit_test(test_a_copy_finds_the_rows_open),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

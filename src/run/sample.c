@@ -111,6 +111,7 @@ static int lead(struct runner *r, struct rthread *t, struct err *err)
 	if (rc < 0)
 		return rc;
 	core_copy(t->leader, t->core);
+	machine_pass(t->process->leader, cycles);	/* lines of L3 have ages by this clock */
 	rc = start(r, t, cycles, instructions, err);
 	if (rc < 0)
 		return rc;

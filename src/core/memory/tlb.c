@@ -340,6 +340,7 @@ void frames_keep_notes(struct frames *f)
 	f->note_room = FRAMES_FIRST;
 	f->note = malloc(f->note_room * sizeof *f->note);
 	f->notes_lost = !f->note;
+	f->followed = SIZE_MAX;
 }
 
 /* Takes an entry out, and moves those behind it that were pushed on by it. */
@@ -391,7 +392,7 @@ static bool copy_all(struct frames *to, const struct frames *from)
 int frames_follow(struct frames *to, const struct frames *from, struct err *err)
 {
 	bool all = true;
-	if (to->notes_lost || from->notes_lost || !from->note) {
+	if (to->notes_lost || from->notes_lost || !from->note || to->followed > from->notes) {
 		all = copy_all(to, from);
 	} else {
 		for (size_t i = 0; i < to->notes; i++)

@@ -87,7 +87,7 @@ struct frames {
 	/* For frames_follow: every entry that was made or changed, in order; NULL: nobody keeps that. */
 	struct frame_note { uint64_t key; uint32_t frame; } *note;
 	size_t notes, note_room;
-	size_t followed;	/* notes of the other one that this one has taken over */
+	size_t followed;	/* notes of the other one that this one has taken over; SIZE_MAX: nothing yet */
 	bool notes_lost;	/* there was no memory for some */
 };
 enum { HUGE_SHIFT = 21, HUGE_PAGES = 512, GIANT_SHIFT = 30 };

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 enum {
-	ESTIMATE_SIZES = 6,
+	ESTIMATE_SIZES = 7,
 	ESTIMATE_LEAST = 30,		/* with fewer windows there is no interval */
 	ESTIMATE_REGRESSION = 120,	/* with fewer windows a ratio is used */
 	ESTIMATE_SAW = 10,		/* nor has a count that is not 0 in fewer windows than this */

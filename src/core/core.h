@@ -100,7 +100,7 @@ void core_seasoned(struct core *c);
 /* The core takes over what another one's loads have learned of stores. */
 void core_copy_loads(struct core *to, const struct core *from);
 /* What the leader's core missed since it was made, as warming sees it: estimates of sampled runs use it. */
-struct core_misses { uint64_t branches, l1, l2, l3, walks; };
+struct core_misses { uint64_t branches, loads, l1, l2, l3, walks; };	/* loads: of l1, those of loads */
 struct core_misses core_warm_misses(const struct core *leader);
 /* As core_run_block, but functionally only: warms caches, TLBs and predictors; no time passes and no records
  * are made. */

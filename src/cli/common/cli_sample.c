@@ -209,8 +209,8 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	}
 	const struct core_misses *a = &t->began.misses, *b = &w->misses;
 	const double size[ESTIMATE_SIZES] = { (double)(w->instructions - t->began.instructions),
-		(double)(b->branches - a->branches), (double)(b->l1 - a->l1), (double)(b->l2 - a->l2),
-		(double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
+		(double)(b->branches - a->branches), (double)(b->loads - a->loads), (double)(b->l1 - a->l1),
+		(double)(b->l2 - a->l2), (double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
 	for (size_t i = 0; i < s->counts; i++)
 		s->count[i] = counted(s, number, i) - t->before[i];
 	s->measured += size[0];
@@ -246,7 +246,7 @@ int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct e
 {
 	const struct core_misses *m = &r->misses;
 	const double total[ESTIMATE_SIZES] = { (double)r->sampled, (double)m->branches,
-		(double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks };
+		(double)m->loads, (double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks };
 	if (s->err.code) {
 		*err = s->err;
 		return s->err.code;

@@ -207,6 +207,7 @@ static void l2_signal(struct memsys *m, enum access_kind kind, bool hit, uint8_t
 /* What sampled runs compare windows with (core.h, struct core_misses). */
 static inline void count_warmed(struct memsys *m, enum access_kind kind, int32_t slot, bool timed)
 {
+	m->warmed.loads += !timed && kind == ACCESS_LOAD;
 	m->warmed.l1 += !timed && kind != ACCESS_PREFETCH;
 	m->warmed.l2 += !timed && kind != ACCESS_PREFETCH && slot < 0;
 }

@@ -93,6 +93,7 @@ void memsys_shared_pass(struct memsys_shared *s, uint64_t cycle)
 
 void memsys_warm_misses(const struct memsys *m, struct core_misses *out)
 {
+	out->loads = m->warmed.loads;
 	out->l1 = m->warmed.l1;
 	out->l2 = m->warmed.l2;
 	out->l3 = m->warmed.l3;

@@ -129,7 +129,7 @@ struct memsys {
 	uint32_t follows;		/* regions that want to know what happens to lines (memsys_follow) */
 	bool free_l1, free_l2, free_dtlb, free_icache;	/* fields free.*: these take no time */
 	uint32_t number;		/* how many cores were created before it */
-	struct { uint64_t l1, l2, l3, walks; } warmed;	/* demand misses, and page walks, that only warmed */
+	struct { uint64_t loads, l1, l2, l3, walks; } warmed;	/* demand misses, and page walks, that only warmed */
 	struct core_config config;	/* the fields that it was created from, for memsys_reset */
 };
 

@@ -106,7 +106,7 @@ static bool gave(const struct frames *f, uint32_t frame)
 void memsys_feed_back(struct memsys *leader, const struct memsys *timed)
 {
 	struct memsys_shared *shared = leader->shared;
-	const uint64_t l1 = leader->warmed.l1, l2 = leader->warmed.l2, l3 = leader->warmed.l3;
+	const __typeof__(leader->warmed) before = leader->warmed;
 	if (leader->page_shift != 12 || !leader->has_stlb || leader->keeps_tlb)
 		return;
 	for (uint32_t i = 0; i < timed->stlb.sets << timed->stlb.log2; i++) {
@@ -124,7 +124,5 @@ void memsys_feed_back(struct memsys *leader, const struct memsys *timed)
 			!gave(&timed->shared->frames, line >> (12 - leader->line_log2)))
 			l2_access(leader, line, 0, ACCESS_WALK, false, &source, &state);
 	}
-	leader->warmed.l1 = l1;
-	leader->warmed.l2 = l2;
-	leader->warmed.l3 = l3;
+	leader->warmed = before;
 }

@@ -103,6 +103,7 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 static void count_misses(struct core_misses *sum, struct core_misses of)
 {
 	sum->branches += of.branches;
+	sum->loads += of.loads;
 	sum->l1 += of.l1;
 	sum->l2 += of.l2;
 	sum->l3 += of.l3;

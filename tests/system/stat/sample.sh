@@ -55,6 +55,12 @@ same_files "two sampled runs print the same" first again
 events=cycles,instructions,mem_load_retired.l1_miss
 compare chase golden-cove --no-wrong-path
 
+"$SOFTPMU" trace -q -o s2 "$PROGRAMS/stream" read 8192 12 >out
+"$SOFTPMU" stat -x, -e cycles,mem_load_retired.l3_miss --replay s2 -o full
+"$SOFTPMU" stat -x, -e cycles,mem_load_retired.l3_miss --sample --replay s2 -o sampled
+within "what a program wrote at its start is in L3 behind it: cycles" "$(of cycles sampled 1)" "$(of cycles full 1)" 1.5
+holds "and no load misses it" "$(of mem_load_retired.l3_miss sampled 1) < 2000"
+
 # What people read.
 "$SOFTPMU" stat --sample --replay s -o table
 has "the table has the interval in perf's place" "cycles:u .* ( +- *[0-9.]*% )$" table

@@ -67,6 +67,16 @@ int estimate_add(struct estimate *e, const double size[ESTIMATE_SIZES], double s
 	return 0;
 }
 
+int estimate_join(struct estimate *to, const struct estimate *from, struct err *err)
+{
+	int rc = 0;
+	for (size_t n = 0; n < from->windows && !rc; n++) {
+		const double *size = from->size + n * ESTIMATE_SIZES;
+		rc = estimate_add(to, size, from->weight[n] * size[0], from->count + n * from->counts, err);
+	}
+	return rc;
+}
+
 size_t estimate_windows(const struct estimate *e)
 {
 	return e->windows;

@@ -31,6 +31,8 @@ void estimate_destroy(struct estimate *e);	/* NULL: nothing */
 /* Adds a window.  size[0]: its instructions, not 0.  stands_for: instructions of the stretch that it is taken from. */
 int  estimate_add(struct estimate *e, const double size[ESTIMATE_SIZES], double stands_for, const double *count,
 	struct err *err);
+/* Adds the windows of another one, behind its own.  Both have the same number of counts. */
+int  estimate_join(struct estimate *to, const struct estimate *from, struct err *err);
 size_t estimate_windows(const struct estimate *e);
 /* Call it before estimate_total, and again after more windows.  total: of each size, over the whole run; NULL: the run
  * goes on, and the windows' own sizes stand for it. */

@@ -103,10 +103,9 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 	s->session = session;
 	s->events = events;
 	s->err.code = 0;
-	s->interval = s->plan.interval;
 	s->step = s->least ? s->least / 4 : AUTO_STEP;
-	s->look_at = 4 * s->step;
 	s->measured = 0;
+	s->windows = 0;
 	run->run.sample = s->plan;
 	if (s->automatic && s->times_start)
 		run->run.sample.after = AUTO_START;
@@ -156,15 +155,50 @@ static struct cli_sample_thread *thread_of(struct cli_sample *s, size_t number)
 	return t->before ? t : NULL;
 }
 
+/* The windows of a process; NULL: no memory. */
+static struct cli_sample_process *process_of(struct cli_sample *s, size_t number)
+{
+	if (number >= s->processes) {
+		struct cli_sample_process *bigger = realloc(s->process, (number + 1) * sizeof *bigger);
+		if (!bigger)
+			return NULL;
+		memset(bigger + s->processes, 0, (number + 1 - s->processes) * sizeof *bigger);
+		s->process = bigger;
+		s->processes = number + 1;
+	}
+	struct cli_sample_process *p = s->process + number;
+	if (!p->estimate && estimate_create(&p->estimate, s->counts, NULL))
+		return NULL;
+	if (!p->interval) {
+		p->interval = s->plan.interval;
+		p->look_at = 4 * s->step;
+	}
+	return p;
+}
+
+/* The state of a thread and of its process.  False: no memory, which is kept as an error. */
+static bool find(struct cli_sample *s, const struct run_thread *run, size_t *number, struct cli_sample_thread **t,
+	struct cli_sample_process **p)
+{
+	*number = session_thread_number(s->session, run);
+	*t = *number < session_threads(s->session) ? thread_of(s, *number) : NULL;
+	*p = process_of(s, run->process);
+	if (*t && *p)
+		return true;
+	if (!s->err.code)
+		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
+	return false;
+}
+
 void cli_sample_sampled(struct cli_sample *s, const struct run_thread *run)
 {
-	const size_t number = session_thread_number(s->session, run);
-	struct cli_sample_thread *t = number < session_threads(s->session) ? thread_of(s, number) : NULL;
-	if (!t && !s->err.code)
-		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
-	if (!t)
+	size_t number;
+	struct cli_sample_thread *t;
+	struct cli_sample_process *p;
+	if (!find(s, run, &number, &t, &p))
 		return;
 	t->sampled = true;
+	p->detail += counted(s, number, s->events);
 	for (size_t i = 0; i <= s->events; i++)
 		if (i == s->events || !session_is_uncore(s->session, i))
 			s->detail[i] += counted(s, number, i);
@@ -177,29 +211,28 @@ void cli_sample_sampled(struct cli_sample *s, const struct run_thread *run)
 }
 
 /* --sample=auto, after a window: the stretch to use from now on. */
-static uint64_t choose(struct cli_sample *s)
+static uint64_t choose(const struct cli_sample *s, struct cli_sample_process *p)
 {
-	const size_t n = estimate_windows(s->estimate);
+	const size_t n = estimate_windows(p->estimate);
 	double half;
 	if (n == s->step || n == 2 * s->step)
-		return s->interval *= 2;
-	if (n < s->look_at)
+		return p->interval *= 2;
+	if (n < p->look_at)
 		return 0;
-	s->look_at = 2 * n;
-	estimate_fit(s->estimate, NULL);
-	const double time = s->detail[s->events] + estimate_total(s->estimate, s->events, &half);
-	if (!(half < auto_narrow * time) || s->interval >= AUTO_MOST)
+	p->look_at = 2 * n;
+	estimate_fit(p->estimate, NULL);
+	const double time = p->detail + estimate_total(p->estimate, s->events, &half);
+	if (!(half < auto_narrow * time) || p->interval >= AUTO_MOST)
 		return 0;
-	return s->interval *= 2;
+	return p->interval *= 2;
 }
 
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, const struct run_window *w)
 {
-	const size_t number = session_thread_number(s->session, run);
-	struct cli_sample_thread *t = number < session_threads(s->session) ? thread_of(s, number) : NULL;
-	if (!t && !s->err.code)
-		err_set(&s->err, ERR_NOMEM, "out of memory for estimates");
-	if (!t || w->leads)
+	size_t number;
+	struct cli_sample_thread *t;
+	struct cli_sample_process *p;
+	if (!find(s, run, &number, &t, &p) || w->leads)
 		return 0;
 	if (w->begins) {
 		t->began = *w;
@@ -214,16 +247,19 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	for (size_t i = 0; i < s->counts; i++)
 		s->count[i] = counted(s, number, i) - t->before[i];
 	s->measured += size[0];
+	p->measured += size[0];
 	if (size[0] > 0 && !s->err.code)
-		estimate_add(s->estimate, size, (double)w->represents, s->count, &s->err);
-	return s->automatic && !s->err.code ? choose(s) : 0;
+		estimate_add(p->estimate, size, (double)w->represents, s->count, &s->err);
+	s->windows += size[0] > 0;
+	return s->automatic && !s->err.code ? choose(s, p) : 0;
 }
 
-double cli_sample_weight(const struct cli_sample *s, const struct run_window *w)
+double cli_sample_weight(const struct cli_sample *s, const struct run_thread *t, const struct run_window *w)
 {
 	/* windows end with a block, so they are a little longer than planned */
-	const size_t n = estimate_windows(s->estimate);
-	return (double)w->represents / (n ? s->measured / (double)n : (double)s->plan.measured);
+	const struct cli_sample_process *p = t->process < s->processes ? s->process + t->process : NULL;
+	const size_t n = p && p->estimate ? estimate_windows(p->estimate) : 0;
+	return (double)w->represents / (n ? p->measured / (double)n : (double)s->plan.measured);
 }
 
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
@@ -251,6 +287,9 @@ int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct e
 		*err = s->err;
 		return s->err.code;
 	}
+	for (size_t i = 0; i < s->processes; i++)
+		if (s->process[i].estimate && estimate_join(s->estimate, s->process[i].estimate, err))
+			return err->code;
 	estimate_fit(s->estimate, total);
 	for (size_t k = 0; s->sampled && k < session_threads(s->session); k++)
 		for (size_t i = 0; i <= s->events && !(k < s->threads && s->thread[k].sampled); i++)
@@ -272,6 +311,9 @@ void cli_sample_free(struct cli_sample *s)
 {
 	for (size_t i = 0; i < s->threads; i++)
 		free(s->thread[i].before);
+	for (size_t i = 0; i < s->processes; i++)
+		estimate_destroy(s->process[i].estimate);
+	free(s->process);
 	free(s->thread);
 	free(s->count);
 	free(s->extra);
@@ -279,7 +321,8 @@ void cli_sample_free(struct cli_sample *s)
 	free(s->exact);
 	estimate_destroy(s->estimate);
 	s->thread = NULL;
-	s->threads = 0;
+	s->process = NULL;
+	s->threads = s->processes = 0;
 	s->count = s->extra = s->detail = NULL;
 	s->exact = NULL;
 	s->estimate = NULL;

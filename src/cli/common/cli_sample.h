@@ -17,7 +17,8 @@ struct cli_sample {
 	unsigned jobs;		/* --jobs; 0: as many as help */
 	/* of the current run: */
 	struct session *session;
-	struct estimate *estimate;
+	struct estimate *estimate;	/* of all windows, when the run has ended */
+	size_t windows;
 	size_t events;
 	/* Counts of the caller's own that are estimated, too, as events behind the time: set the number before the run,
 	 * and for each window what its thread has so far. */
@@ -34,9 +35,17 @@ struct cli_sample {
 	double *detail;		/* of each event, where all was timed */
 	bool sampled;		/* some thread is */
 	struct cli_sample_exact { bool is; uint64_t count; } *exact;	/* of each event: it is counted exactly */
-	uint64_t interval;	/* auto: length of a stretch now */
-	/* auto: numbers of windows: after so many, and twice as many, the stretch grows; at which it may grow next */
-	size_t step, look_at;
+	/* By number of the process: its windows.  Those of several processes come in an order that the host makes, so
+	 * what one process does depends on its own alone. */
+	struct cli_sample_process {
+		struct estimate *estimate;
+		uint64_t interval;	/* auto: length of a stretch now */
+		size_t look_at;		/* auto: number of windows at which it may grow next */
+		double measured;	/* instructions in its windows */
+		double detail;		/* time of its threads, in ns, where all was timed */
+	} *process;
+	size_t processes;
+	size_t step;		/* auto: after so many windows, and twice as many, the stretch grows */
 	double measured;	/* instructions in all windows */
 	struct err err;		/* err.code 0: none */
 };
@@ -70,7 +79,7 @@ void cli_sample_sampled(struct cli_sample *s, const struct run_thread *t);
 /* The sink's (run_sink.window). */
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
 /* Instructions that the window stands for, for each of its own. */
-double cli_sample_weight(const struct cli_sample *s, const struct run_window *w);
+double cli_sample_weight(const struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
 /* The sink's (run_sink.executed). */
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 /* After the run: then cli_sample_total may be called. */

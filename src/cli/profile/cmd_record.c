@@ -520,7 +520,7 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
 {
 	struct record *o = context;
-	session_window(o->session, t, w, cli_sample_weight(&o->sample, w));
+	session_window(o->session, t, w, cli_sample_weight(&o->sample, t, w));
 	return cli_sample_window(&o->sample, t, w);
 }
 
@@ -588,7 +588,7 @@ static void say(const struct record *o, const struct run_result *result, uint64_
 		o->output, (unsigned long long)samples);
 	if (o->sample.on)
 		fprintf(stderr, "[ softpmu record: Taken in %zu windows, which are %.2f%% of the instructions ]\n",
-			estimate_windows(o->sample.estimate), 100.0 * o->sample.measured /
+			o->sample.windows, 100.0 * o->sample.measured /
 			(double)(result->instructions + result->warmed));
 	if (o->pebs_shared)
 		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",

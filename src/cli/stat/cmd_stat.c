@@ -488,7 +488,7 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
 		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
 	if (s->o.sample.sampled) {
-		const size_t windows = estimate_windows(s->o.sample.estimate);
+		const size_t windows = s->o.sample.windows;
 		const double measured = (double)s->o.sample.plan.measured * (double)windows;
 		const double timed = 1 - (double)res->sampled / (double)(res->instructions + res->warmed);
 		if (s->o.sample.after)

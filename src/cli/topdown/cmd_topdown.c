@@ -244,7 +244,7 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 		(unsigned long long)res->cycles, session_pmus(t->session), cli_pmu_note(&t->run, note));
 	if (t->sample.on)
 		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",
-			estimate_windows(t->sample.estimate), 100.0 * t->sample.measured /
+			t->sample.windows, 100.0 * t->sample.measured /
 			(double)(res->instructions + res->warmed));
 	for (size_t k = 0; k < m->metrics; k++)
 		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {

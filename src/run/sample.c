@@ -13,8 +13,8 @@ int sample_check(const struct run_options *o, struct err *err)
 	if (!s->measured)
 		return 0;
 	if (s->lead > UINT64_MAX / 16 || s->measured > UINT64_MAX / 16 || s->interval < sample_least(s))
-		return err_set(err, ERR_INPUT, "a stretch of a sampled run must be at least %d times as long as its "
-			"window", RUN_SAMPLE_LEAST);
+		return err_set(err, ERR_INPUT, "a stretch of a sampled run (N) must be at least %d times as long as "
+			"its window (U + W)", RUN_SAMPLE_LEAST);
 	if (o->start || o->stop || o->writes || o->cpus || o->smt)
 		return err_set(err, ERR_UNSUPPORTED, "a sampled run goes with none of --start, --stop, --wrmsr in "
 			"mid-run, --cpus and --smt");

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The windows of --sample=auto.  docs/measured/sampled-runs.md has the bias of other leads. */
+/* The windows of --sample=auto. */
 enum {
 	AUTO_LEAD = 4000, AUTO_MEASURED = 4000,
 	/* stretches of this length at first, so that a short run has windows enough; then twice and four times that,
@@ -42,8 +42,8 @@ int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 	const char *at = value;
 	if (!s->automatic && (!number(&at, &p.interval) || *at++ != ',' || !number(&at, &p.measured) || *at++ != ',' ||
 			!number(&at, &p.lead) || *at || !p.measured))
-		return err_set(err, ERR_INPUT, "--sample=%s: neither auto nor N,U,W: a stretch of N instructions, of "
-			"which U are measured behind W that are only timed, as in 1M,3000,3000", value);
+		return err_set(err, ERR_INPUT, "--sample=%s is neither auto nor N,U,W: in each stretch of N "
+			"instructions, W are timed and not counted, then U are measured, as in 1M,3000,3000", value);
 	s->plan = p;
 	return 0;
 }
@@ -73,9 +73,9 @@ int cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err 
 const char *cli_sample_misfit(const struct cli_run *run)
 {
 	if (run->run.start || run->run.stop)
-		return "--sample goes neither with --start nor with --stop";
+		return "--sample goes with neither --start nor --stop";
 	if (run->run.smt || run->cpus)
-		return "--sample goes neither with --smt nor with --cpus: in a sampled run, threads do not wait for "
+		return "--sample goes with neither --smt nor --cpus: in a sampled run, threads do not wait for "
 		       "each other";
 	if (run->run.writes)
 		return "--sample does not go with --wrmsr REGISTER=VALUE@FUNCTION";
@@ -205,8 +205,8 @@ void cli_sample_sampled(struct cli_sample *s, const struct run_thread *run)
 		else if (!s->sampled)	/* the machine's, not the thread's */
 			s->detail[i] = counted(s, number, i);
 	if (s->after && !s->sampled)
-		cli_warn("%g million instructions are timed; the rest of the run is sampled (--detail times all of it)",
-			1e-6 * (double)s->after);
+		cli_warn("the first %g million instructions are timed; the rest of the run is sampled, and its counts "
+			"are estimates (--detail times all of it)", 1e-6 * (double)s->after);
 	s->sampled = true;
 }
 

@@ -58,10 +58,13 @@ int  cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err
 /* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on. */
 void cli_sample_default(struct cli_sample *s);
 /* The help of the option, whose argument is "auto|N,U,W". */
-#define CLI_SAMPLE_HOW "Between windows, caches and predictors are kept warm. auto (the default) chooses the " \
-	"windows; N,U,W: in each stretch of N instructions U are measured, behind W that are timed and not counted."
+#define CLI_SAMPLE_HOW "Between windows the program is executed without timing; this keeps caches and predictors " \
+	"warm. auto, the default, chooses the windows. N,U,W: each stretch of N instructions has one window: first " \
+	"W instructions that fill the pipeline and are not counted, then U that are measured. N is at least four " \
+	"times U + W."
 /* What is said if run_result.threads_at_once. */
-#define CLI_SAMPLE_THREADS "--sample: threads ran at the same time: how they hold each other up is not in the estimates"
+#define CLI_SAMPLE_THREADS "threads ran at the same time; the estimates of a sampled run leave out how they delay " \
+	"each other"
 /* Options that do not go with --sample.  0, or -1 after one printed line. */
 int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
 /* The reason why it would not go; NULL: it does. */

@@ -193,8 +193,8 @@ static const struct option options[] = {
 	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields; softpmu(1) has the columns."),
 	OPT_CALL('j', "json", NULL, set_form, "Print JSON objects, one a line."),
 	OPT_TEXT('o', "output", "FILE", struct cost, output, "Print to FILE instead of standard error."),
-	OPT_REFUSED(0, "sample", "what an event costs is added up over all records; in windows, the uops around a gap "
-		"would be charged with the time between", "--start and --stop measure a part of the run"),
+	OPT_REFUSED(0, "sample", "a cost is a sum over all uops of the run; in a sampled run, the uops around a gap "
+		"would be charged with the time of the gap", "--start and --stop measure a part of the run"),
 	OPT_END
 };
 

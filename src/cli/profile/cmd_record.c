@@ -201,9 +201,10 @@ static const struct option options[] = {
 		"EVENT, and again N of EVENT after each sample (cascaded counters)."),
 	OPT_FLAG(0, "force-ovf", struct record, forced, "On NetBurst, take a sample at every event: set FORCE_OVF, "
 		"with which every event overflows its counter."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and take samples there, as many "
-		"as the whole run would have: each stands for its share of the whole run. " CLI_SAMPLE_HOW
-		" Without -c and -F, a sample stands for 2003 cycles or more.", .optional = true),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and take "
+		"samples only there. In windows they lie closer together, so that -c and -F give as many samples as "
+		"without --sample; their periods add up to the counts of the whole run. " CLI_SAMPLE_HOW
+		" Without -c and -F, the period is 2003 cycles or more.", .optional = true),
 	OPT_GROUP("What samples hold"),
 	OPT_FLAG('g', NULL, struct record, chains, "Keep call chains, made from the calls and returns of the stream: "
 		"exact, with or without frame pointers."),
@@ -274,14 +275,16 @@ static int check(const struct record *o)
 	else if (o->sample.on && (o->region || o->after || o->forced))
 		text = "--sample goes with none of --region, --after, --force-ovf";
 	else if (o->sample.on && (o->pebs_records > 1 || o->pebs_shared))
-		text = "--sample goes with neither --pebs-records nor --pebs-shared: a record would be read in another "
-		       "window";
+		text = "--sample goes with neither --pebs-records nor --pebs-shared: a record would be read only in a "
+		       "later window";
 	else if (o->sample.on && o->pmi_cycles)
-		text = "--sample goes not with --pmi-cost: interrupts lie closer together in windows than in the run";
+		text = "--sample does not go with --pmi-cost: interrupts would come more often in windows "
+		       "than in the whole run";
 	else if (o->sample.on && o->exact)
-		text = "--sample goes not with --exact, which charges every cycle of the run";
+		text = "--sample does not go with --exact, which charges every cycle of the run";
 	else if (o->sample.on && o->branches & PERF_SAMPLE_BRANCH_CALL_STACK)
-		text = "--sample goes not with -j stack: in gaps the last branch records see no calls; -g has them";
+		text = "--sample does not go with -j stack: last branch records miss the calls between "
+		       "windows; -g has them";
 	if (text)
 		cli_error("%s", text);
 	return text ? -1 : 0;

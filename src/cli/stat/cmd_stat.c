@@ -105,14 +105,16 @@ static const struct option options[] = {
 		"the kernel does it."),
 	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
 		"milliseconds. Default: 4, as in the kernel."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and estimate the counts of the "
-		"whole run from them, each with its 95 % interval. " CLI_SAMPLE_HOW, .optional = true),
-	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run. Without this and --sample, a process that has "
-		"executed 200 million instructions is sampled from then on, unless several of its threads run. With "
-		"N: the same after N instructions.", .optional = true),
-	OPT_WHOLE(0, "jobs", "N", struct options, sample.jobs, 1, 1024, "Of a sampled run, time up to N windows at "
-		"once, on as many of the host's processors. The counts are the same for every N. More than 2 are as "
-		"2: warming takes longer than the windows do. Default: the host's processors less one."),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
+		"the counts of the whole run from them, each with its 95 % interval. " CLI_SAMPLE_HOW,
+		.optional = true),
+	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run and estimate nothing. Without --detail and "
+		"--sample, the first 200 million instructions of each process are timed and the rest is sampled. A "
+		"process that has several threads by then is timed to its end. --detail=N: the same with N instead "
+		"of 200 million.", .optional = true),
+	OPT_WHOLE(0, "jobs", "N", struct options, sample.jobs, 1, 1024, "In a sampled run, time up to N windows at "
+		"once, each on a processor of the host. The counts are the same for every N. An N above 2 counts as "
+		"2, because more windows would only wait for the warming. Default: the host's processors less one."),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
 		"modelled milliseconds; fractions are allowed."),
@@ -495,7 +497,7 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 			fprintf(out, " %.2f%% of the instructions were timed, then the run was sampled (--detail times "
 				"all of it)\n", 100 * timed);
 		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", windows,
-			100 * measured / (double)res->sampled, timed > 0 ? " behind the start" : "");
+			100 * measured / (double)res->sampled, timed > 0 ? " after the start" : "");
 	} else if (s->o.sample.on && !s->o.sample.after)
 		fprintf(out, " The run is short: all of it was timed\n");
 	else if (res->warmed)
@@ -639,8 +641,8 @@ static int count(struct counting *s)
 	if (started && res.threads_at_once)
 		cli_warn(CLI_SAMPLE_THREADS);
 	if (started && res.threads_detailed)
-		cli_warn("all of the run was timed, because several threads ran at a time (--sample estimates, and is "
-			"faster)");
+		cli_warn("all of the run was timed, because several threads ran at the same time (--sample estimates "
+			"the counts, and is faster)");
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
 		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
 			s->o.region);

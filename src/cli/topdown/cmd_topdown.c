@@ -47,8 +47,8 @@ static const struct option options[] = {
 		"all. Default: 20."),
 	OPT_MILLISECONDS('I', "interval", "MS", struct topdown, interval_ms, "Print a tree for every MS modelled "
 		"milliseconds."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of the run, and estimate the tree of the "
-		"whole run from them. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
+		"the tree of the whole run from them. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
 	OPT_FLAG(0, "no-metrics", struct topdown, no_metrics, "Do not print the metrics beside the tree."),
@@ -97,7 +97,7 @@ static int check(const struct topdown *t)
 			: t->per_thread || t->per    ? "--per"
 			: t->one_pmu                 ? "--one-pmu"
 			: t->perf_metrics            ? "--perf-metrics"
-						     : "--hottest, whose samples record --sample takes";
+						     : "--hottest (softpmu record --sample takes samples)";
 	} else if (t->run.run.smt && !t->no_exact) {
 		text = "--smt: the records do not say which of the threads on a core an issue slot belongs to: only "
 		       "with --no-exact";

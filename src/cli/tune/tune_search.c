@@ -101,9 +101,9 @@ const struct option tune_search_options[] = {
 	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
 		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Time only windows of each replay, the same ones in all of "
-		"them, so that what differs is the setting. The first run, on the machine as it is, is timed all the "
-		"way. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of each replay. All "
+		"replays have the same windows, so that only the setting differs. The first run, on the machine as "
+		"it is, is timed to its end. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
 	OPT_FLAG('j', "json", struct search, json, "Print JSON objects, one a line; every configuration that was "

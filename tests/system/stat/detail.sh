@@ -33,7 +33,7 @@ same_files "two such runs print the same" g h
 "$SOFTPMU" stat --detail=2M --replay s -o table 2>err
 has "the table says how much was timed" "[0-9.]*% of the instructions were timed, then the run was sampled" table
 has "and how much was measured" \
-	"Estimated from [0-9]* windows; [0-9.]*% of the instructions behind the start were" table
+	"Estimated from [0-9]* windows; [0-9.]*% of the instructions after the start were" table
 
 "$SOFTPMU" stat -x, -e cycles,instructions --detail=300K "$PROGRAMS/threads" spin 20000 >out 2>err
 has "threads at the same time are timed" "all of the run was timed, because several threads ran" err

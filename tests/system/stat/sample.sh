@@ -65,7 +65,7 @@ holds "and no load misses it" "$(of mem_load_retired.l3_miss sampled 1) < 2000"
 "$SOFTPMU" stat --sample --replay s -o table
 has "the table has the interval in perf's place" "cycles:u .* ( +- *[0-9.]*% )$" table
 has "it says how much was measured" \
-	"Estimated from [0-9]* windows; [0-9.]*% of the instructions behind the start were measured" table
+	"Estimated from [0-9]* windows; [0-9.]*% of the instructions after the start were measured" table
 "$SOFTPMU" stat -j --sample --replay s -e cycles -o json
 has "JSON has the interval" '"confidence-95" : [0-9.]*' json
 "$SOFTPMU" stat -x, --no-wrong-path -e cycles -o short true

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Sampled runs: a timed core takes over what a leader, which only warms, has (core.h).
  *
- * Taken over: caches, TLBs, prefetchers, predictors, the uop cache, the upper halves of the vector registers.
- * Left as they are: queues, buffers, what loads have learned of stores (it depends on time), the trace cache
- * (NetBurst), the loop buffer.
+ * Taken over: caches, TLBs, prefetchers, predictors, the uop cache or trace cache, the upper halves of the vector
+ * registers.  Left as they are: queues, buffers, what loads have learned of stores (it depends on time), the loop
+ * buffer.
  */
 #include "core/frontend/frontend.h"
 #include <string.h>

@@ -30,12 +30,12 @@ static inline void warm_path(struct core *c, const struct warm_path *path, uint6
 		warm_branch(c, b, next_ip);
 }
 
-/* Without a uop cache, or with one of traces, the lines of code are fetched. */
+/* Without a uop cache the lines of code are fetched; a trace cache has no windows, and any size does. */
 static struct warm_code code_of(const struct core *c)
 {
-	const bool caches = c->config.dsb_sets && !c->old.trace && !c->config.frontend_simple;
-	return (struct warm_code){ .line_log2 = c->fe.line_log2, .window_log2 = caches ? c->fe.window_log2 : 0,
-		.hints = c->config.bpred_hints };
+	const bool caches = c->config.dsb_sets && !c->config.frontend_simple;
+	return (struct warm_code){ .line_log2 = c->fe.line_log2,
+		.window_log2 = c->old.trace ? 6 : caches ? c->fe.window_log2 : 0, .hints = c->config.bpred_hints };
 }
 
 static inline const struct warm_plan *plan_of(const struct core *c, struct iblock *b)
@@ -47,6 +47,11 @@ static inline const struct warm_plan *plan_of(const struct core *c, struct ibloc
 static inline void warm_code(struct core *c, const struct iblock *b, const struct warm_plan *plan,
 	const struct warm_exit *x)
 {
+	if (UNLIKELY(c->old.trace != NULL)) {
+		frontend_warm(c, b, 0, x->insns);
+		c->warm.next = x->next;
+		return;
+	}
 	struct frontend *fe = &c->fe;
 	const struct warm_window *w = plan->window, *last = w + x->windows - 1;
 	bool quick = !c->warm.decodes && fe->dsb_stamp < DSB_STAMPS;

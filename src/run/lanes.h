@@ -3,7 +3,7 @@
  *
  * A lane is a machine with a core that is timed.  Window n of a thread runs on lane n % RUN_LANES: its begin copies the
  * leader's state there, and one of the engine's workers runs it while the front goes on.  What the copy leaves as it
- * is (what loads have learned of stores, a trace cache) is what the lane's last window left.  Everything that a window
+ * is (what loads have learned of stores) is what the lane's last window left.  Everything that a window
  * takes from earlier ones (the pace of the clock, the length of stretches, how far wrong paths get) comes from window
  * n - RUN_LANES and those before, which are done by then.  So nothing depends on the number of workers.
  *

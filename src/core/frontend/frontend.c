@@ -117,6 +117,8 @@ void frontend_copy(struct core *to, const struct core *from)
 	memcpy(to->fe.dsb_hint, f->dsb_hint, sizeof f->dsb_hint);
 	to->fe.dsb_stamp = f->dsb_stamp;
 	to->fe.entry = NULL;
+	if (from->old.trace)
+		netburst_copy(to, from);
 	frontend_elsewhere(to);
 }
 
@@ -628,8 +630,24 @@ static void restamp(struct core *c)
 	c->fe.dsb_stamp = ways;
 }
 
+static void warm_traces(struct core *c, const struct iblock *b, unsigned first, unsigned end)
+{
+	for (unsigned i = first; i < end; i++) {
+		if (!b->insn[i].uops)
+			continue;
+		if (netburst_warm(c, &b->insn[i]))
+			c->fe.pd_line = FE_NOWHERE;
+		else
+			warm_lines(c, &b->insn[i]);
+	}
+}
+
 void frontend_warm(struct core *c, const struct iblock *b, unsigned first, unsigned end)
 {
+	if (UNLIKELY(c->old.trace != NULL)) {
+		warm_traces(c, b, first, end);
+		return;
+	}
 	struct frontend *fe = &c->fe;
 	const uint64_t window = b->insn[first].addr >> fe->window_log2;
 	const bool elsewhere = b->insn[first].addr != (first ? b->insn[first - 1].addr + b->insn[first - 1].len

@@ -2,6 +2,7 @@
  * Half cycles, replay, trace cache; what is modelled: netburst_core.h. */
 #include "core/older/netburst_core.h"
 #include "core/backend/scheduler.h"
+#include <string.h>
 
 /* SET_LOG2: the set of a line comes from its head's address, from this bit on: GUESS; straight code that just fits,
  * with heads at chosen distances, would settle it. */
@@ -107,7 +108,8 @@ static struct trace_line *set_of(struct core *c, uint64_t ip)
 	return &c->old.trace[(ip >> SET_LOG2 & (c->config.trace_sets - 1)) * c->config.trace_ways];
 }
 
-bool netburst_trace(struct core *c, const struct insn *in)
+/* Goes on in a line of the trace cache that holds the instruction, if there is one; o->head: the line begins here. */
+static bool follow(struct core *c, const struct insn *in)
 {
 	struct older *o = &c->old;
 	o->head = false;
@@ -127,12 +129,37 @@ bool netburst_trace(struct core *c, const struct insn *in)
 			o->head = true;
 			set[i].stamp = ++o->stamp;
 			o->building = TRACE_NONE;
-			struct frontend *fe = &c->fe;	/* a line starts in a new cycle */
-			fe->cycle += fe->room != fe->width;
-			fe->room = c->config.dsb_width;
 			return true;
 		}
 	return false;
+}
+
+bool netburst_trace(struct core *c, const struct insn *in)
+{
+	struct frontend *fe = &c->fe;
+	if (!follow(c, in))
+		return false;
+	if (c->old.head) {	/* a line starts in a new cycle */
+		fe->cycle += fe->room != fe->width;
+		fe->room = c->config.dsb_width;
+	}
+	return true;
+}
+
+bool netburst_warm(struct core *c, const struct insn *in)
+{
+	if (follow(c, in))
+		return true;
+	netburst_build(c, in);
+	return false;
+}
+
+void netburst_copy(struct core *to, const struct core *from)
+{
+	const size_t lines = (size_t)from->config.trace_sets * from->config.trace_ways;
+	memcpy(to->old.trace, from->old.trace, lines * sizeof *to->old.trace);
+	to->old.stamp = from->old.stamp;
+	to->old.line = to->old.building = TRACE_NONE;
 }
 
 void netburst_build(struct core *c, const struct insn *in)

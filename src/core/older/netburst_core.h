@@ -41,6 +41,10 @@ void netburst_build(struct core *c, const struct insn *in);
 /* Reports that an instruction was decoded because the trace cache missed it.  from: the cycle in which decoding
  * began; again: decoding had stopped before it. */
 void netburst_built(struct core *c, const struct insn *in, uint64_t from, bool again);
+/* Warming: keeps the trace cache as the execution of the instruction leaves it.  Returns false if it is decoded. */
+bool netburst_warm(struct core *c, const struct insn *in);
+/* Takes over what another core's trace cache holds. */
+void netburst_copy(struct core *to, const struct core *from);
 /* Drops all lines with instructions in these bytes. */
 void netburst_discard(struct core *c, uint64_t addr, uint64_t bytes);
 #endif

@@ -73,6 +73,7 @@ static void test_the_uop_cache_is_warmed(void **state)
 		"dsb.sets=8 dsb.ways=4 lsd.size=0",
 		"dsb.sets=4 dsb.ways=8 dsb.window_bytes=64 dsb.window_lines=6 dsb.line_uops=8 dsb.halves=0 lsd.size=0",
 		"dsb.sets=8 dsb.ways=4 predict.ahead=24 dsb.straddle=1 dsb.window_bytes=64 dsb.halves=0 lsd.size=0",
+		"dsb.sets=0 lsd.size=0 trace.sets=8 trace.ways=4 trace.line_uops=6",
 	};
 	static uint64_t path[2][PROBES * 17];
 	(void)state;

@@ -238,8 +238,10 @@ void lanes_leave(struct rthread *t)
 	lane_done(e, l);
 	engine_leave_lanes(e);
 	for (unsigned i = 0; i < RUN_LANES; i++)
-		if (&s->lane[i] != l)
+		if (&s->lane[i] != l) {
+			t->instructions += core_instructions(s->lane[i].core);
 			drop(&s->lane[i]);
+		}
 	t->process->machine = l->machine;
 	l->mute = true;
 	core_halt_until(l->core, s->end_now);

@@ -38,10 +38,11 @@ has "and how much was measured" \
 "$SOFTPMU" stat -x, -e cycles,instructions --detail=300K "$PROGRAMS/threads" spin 20000 >out 2>err
 has "threads at the same time are timed" "all of the run was timed, because several threads ran" err
 hasnt "so nothing is estimated" ",cycles:u,[0-9.]*%," err
-"$SOFTPMU" stat -x, -e instructions --follow --detail=100K sh -c 'seq 3000 | wc -l; exec seq 30000' >out 2>err
-"$SOFTPMU" stat -x, -e instructions --follow --detail sh -c 'seq 3000 | wc -l; exec seq 30000' >out 2>err2
-within "each process is timed, then sampled; a new image stays sampled" "$(of instructions err 1)" \
-	"$(of instructions err2 1)" 1
+"$SOFTPMU" trace -q --follow -o several sh -c 'seq 3000 | wc -l; exec seq 30000' >out
+"$SOFTPMU" stat -x, -e instructions --replay several --detail=100K 2>err
+"$SOFTPMU" stat -x, -e instructions --replay several --detail 2>err2
+same "each process is timed, then sampled; a new image stays sampled" "$(of instructions err 1)" \
+	"$(of instructions err2 1)"
 has "this is told once" "^1$" "$(grep -c 'is sampled' err >count; echo count)"
 
 refuse "--detail=N with -r" "nor does --detail=N" "$SOFTPMU" stat --detail=1M -r 2 true

@@ -2,6 +2,7 @@
 # softpmu.  `make help` lists the targets.
 CC      ?= gcc
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 O       := $(if $(SAN),build/san,build)
 , := ,
 WARN    := -Wall -Wextra
@@ -9,7 +10,7 @@ OPT     := $(if $(SAN),-O1 -fsanitize=address$(,)undefined -fno-sanitize-recover
 CFLAGS  += -std=gnu17 -g $(WARN) $(OPT) -pthread
 CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
-LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -lzstd -lz -liberty -lm -pthread
+LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -ljson-c -lzstd -lz -liberty -lm -pthread
 
 ROOMS   := util stream symbols isa core pmu run session analysis output native store
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c))
@@ -18,7 +19,7 @@ TEST_SRC := $(wildcard tests/unit/*/test_*.c)
 TESTS   := $(foreach t,$(TEST_SRC),$O/tests/$(basename $(notdir $t)))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all help demo check tests fuzz bench install clean deps programs tracer FORCE
+.PHONY: all help demo check tests fuzz bench install deb clean deps programs tracer FORCE
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -27,6 +28,15 @@ $O/softpmu: $(call obj,$(CLI_SRC)) $O/libsoftpmu.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $O/libsoftpmu.a: $(call obj,$(LIB_SRC))
 	rm -f $@ && ar rcs $@ $^
+# The PMU alone, which is what others may link with (softpmu.map); the number changes with its ABI.
+SONAME  := libsoftpmu.so.0
+$O/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+PIC     := $(patsubst %.c,$O/pic/%.o,$(filter src/pmu/%,$(LIB_SRC)))
+$O/$(SONAME): $(PIC) src/pmu/library/softpmu.map
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME),--version-script=$(filter %.map,$^),--no-undefined \
+	  -o $@ $(PIC)
 ifneq ($(SAN),)
 build/libsoftpmu.a: FORCE	# for programs of the system tests, which are never sanitized
 	@$(MAKE) --no-print-directory SAN= $@
@@ -55,6 +65,7 @@ help:
 	@echo 'make fuzz       builds the fuzzers'
 	@echo 'make bench      measures the speed of the model'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'make deb        builds Debian packages, in build/deb/'
 	@echo 'make deps       installs the Debian packages that all this needs'
 	@echo 'make clean      removes build/'
 	@echo 'Results for the documentation (experiments/):'
@@ -79,9 +90,10 @@ $O/accuracy: $(wildcard tests/accuracy/*.c) tests/accuracy/accuracy.h $O/libsoft
 	$(CC) $(CPPFLAGS) $(CFLAGS) -o $@ $(filter %.c,$^) $O/libsoftpmu.a $(LDLIBS)
 
 TO       = $(DESTDIR)$(PREFIX)
-install: all
+TO_LIB   = $(DESTDIR)$(LIBDIR)
+install: all $O/$(SONAME)
 	install -d "$(TO)/bin" "$(TO)/libexec/softpmu" "$(TO)/share/man/man1" "$(TO)/share/man/man3" \
-	  "$(TO)/include/softpmu" "$(TO)/lib/pkgconfig" \
+	  "$(TO)/include/softpmu" "$(TO_LIB)/pkgconfig" \
 	  $(foreach d,cores uops events metrics energy,"$(TO)/share/softpmu/$d")
 	install build/softpmu "$(TO)/bin"
 	install build/libexec/* "$(TO)/libexec/softpmu"
@@ -95,8 +107,18 @@ install: all
 	install -m 644 completions/softpmu "$(TO)/share/bash-completion/completions"
 	install -m 644 docs/softpmu-pmu.3 "$(TO)/share/man/man3"
 	install -m 644 include/softpmu/* "$(TO)/include/softpmu"
-	install -m 644 build/libsoftpmu.a "$(TO)/lib"
-	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' src/pmu/softpmu.pc.in >"$(TO)/lib/pkgconfig/softpmu.pc"
+	install -m 644 build/libsoftpmu.a $O/$(SONAME) "$(TO_LIB)"
+	ln -sf $(SONAME) "$(TO_LIB)/libsoftpmu.so"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/pmu/library/softpmu.pc.in \
+	  >"$(TO_LIB)/pkgconfig/softpmu.pc"
+
+# Debian packages of the last commit, in build/deb/.  The packages that this needs: tools/install-deps.sh packaging
+deb:
+	@tools/install-deps.sh packaging
+	@rm -rf build/deb && mkdir -p build/deb/softpmu
+	@git archive HEAD | tar x -C build/deb/softpmu
+	cd build/deb/softpmu && dpkg-buildpackage -us -uc -b
+	@rm -rf build/deb/softpmu && ls build/deb/*.deb
 clean:
 	rm -rf build
 

@@ -4,7 +4,7 @@
 # Most take minutes; those that end in -native measure this host.
 
 RESULTS := accuracy ablation topdown p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native \
-	tune-software pgo
+	tune-software pgo gate-commits
 .PHONY: $(RESULTS)
 
 # Where the measurements of real machines are.
@@ -36,3 +36,5 @@ tune-software: all	## what the advice of tune --software gains
 	@SOFTPMU=$(CURDIR)/build/softpmu OUT=$(CURDIR)/build/tune-software experiments/tune-software.sh
 pgo: all	## what compilers gain from a profile taken in the model
 	@SOFTPMU=$(CURDIR)/build/softpmu experiments/pgo-gain.sh
+gate-commits: all	## what the gate for CI prints in a repository with three commits
+	@SOFTPMU=$(CURDIR)/build/softpmu experiments/gate-commits.sh

@@ -11,7 +11,7 @@
 # The program prints the seconds of CPU to count as its last line.  DWARF 4 is used, because create_gcov and
 # create_llvm_prof of AutoFDO 0.19 find nothing in DWARF 5.
 # Environment: SOFTPMU; OUT: where files go, default build/pgo; RUNS: timed runs of each build, of which the least
-# counts, default 9; ROUNDS of each run. Packages: autofdo, bolt-16 (or another), gcc, clang-14, linux-perf; gcc-11
+# counts, default 9; ROUNDS of each run. Packages: autofdo, bolt-16 (or another), gcc, clang, linux-perf; gcc-11
 # for GCC's own AutoFDO.  A build whose tools are not installed has no line.
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,7 +33,7 @@ newest() {	# TOOL: on the PATH, or the newest of Debian's LLVM directories
 	command -v "$1" && return
 	ls -d /usr/lib/llvm-*/bin/"$1" 2>/dev/null | sort -t- -k2 -n | tail -n 1
 }
-perf2bolt=$(newest perf2bolt) bolt=$(newest llvm-bolt) clang=$(command -v clang-14 || command -v clang)
+perf2bolt=$(newest perf2bolt) bolt=$(newest llvm-bolt) clang=$(command -v clang)
 flags='-O2 -gdwarf-4 -fno-pie -no-pie -Wl,--build-id'
 variants=
 built() { variants="$variants $1"; }	# NAME

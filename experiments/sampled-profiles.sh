@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Compares `record --sample` with full detail: prints, for each program, the samples and the sum of their periods of
 # both, and the total variation of the shares by function, as perf report has them (full detail takes a sample every
-# 1009 cycles); and the largest differences of topdown's levels 1 and 2.  Needs the streams of sampled-runs.sh.
+# 211 cycles); and the largest differences of topdown's levels 1 and 2.  The streams are those of sampled-truth.sh or
+# sampled-runs.sh; perf must find the files that they executed.
 #   STREAMS=DIR sampled-profiles.sh [OPTION...]      OPTION: of both runs, as --core skylake
 #   PROGRAMS="awk bzip2": only these
 set -eu
@@ -15,10 +16,10 @@ shares() {	# FILE: period, file and function; addresses without a symbol are one
 		--percent-limit 0 -F period,dso,sym 2>/dev/null |
 		awk -F';' '/^ *[0-9]+ *;/ { gsub(/ /, ""); if ($3 ~ /0x[0-9a-f]+$/) $3 = "?"; print $1, $2 "/" $3 }'
 }
-for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz}; do
+for name in ${PROGRAMS:-sqlite3 python3 bzip2 xz perl}; do
 	stream=${STREAMS:?the folder of streams}/$name
 	[ -f "$stream" ] || { echo "$name: no stream"; continue; }
-	"$SOFTPMU" record -q "$@" -c 1009 -o "$work/full" --replay "$stream"
+	"$SOFTPMU" record -q "$@" --detail -c 211 -o "$work/full" --replay "$stream"
 	"$SOFTPMU" record -q "$@" --sample -o "$work/sampled" --replay "$stream"
 	shares "$work/full" >"$work/a"
 	shares "$work/sampled" >"$work/b"
@@ -32,7 +33,7 @@ for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz}; do
 			printf "%-8s %7d samples, %10d cycles; sampled %6d, %10d (%+.2f %%); total variation %.2f %%\n",
 				name, n, all, m, sum, 100 * (sum / all - 1), 50 * v
 		}' "$work/a" "$work/b"
-	"$SOFTPMU" topdown "$@" -x, -l 2 --no-metrics -o "$work/a" --replay "$stream"
+	"$SOFTPMU" topdown "$@" --detail -x, -l 2 --no-metrics -o "$work/a" --replay "$stream"
 	"$SOFTPMU" topdown "$@" -x, -l 2 --no-metrics -o "$work/b" --sample --replay "$stream"
 	paste -d, "$work/a" "$work/b" | awk -F, -v name="$name" '
 		function most(a, b, m) { a = a < b ? b - a : a - b; return a > m ? a : m }

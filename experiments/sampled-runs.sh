@@ -17,28 +17,8 @@ events=cycles,instructions,branch-misses,idq.dsb_uops,uops_issued.any,mem_load_r
 events=$events,mem_load_retired.l2_miss,int_misc.recovery_cycles,exe_activity.bound_on_loads,icache_data.stalls
 case $core in golden-cove | skylake) ;; *) events=cycles,instructions,branches,branch-misses ;; esac
 
-record() {	# NAME PROGRAM...
-	name=$1; shift
-	[ -f "$streams/$name" ] || "$SOFTPMU" trace -q -o "$streams/$name" "$@" >/dev/null
-}
-make_stream() {
-	cat "$TOP"/src/*/*.c "$TOP"/src/*/*/*.c | head -c 500000 >"$work/text"
-	case $1 in
-	awk) record awk awk 'BEGIN { for (i = 0; i < 12000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
-		for (k in n) s += n[k]; print s }' ;;
-	bzip2) record bzip2 bzip2 -c "$work/text" ;;
-	sqlite3) record sqlite3 sqlite3 :memory: "CREATE TABLE t(a INTEGER, b TEXT);
-		WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<20000)
-		INSERT INTO t SELECT x*7919%20000, 'row '||x FROM n; CREATE INDEX i ON t(a);
-		SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 15000;
-		SELECT a%97, count(*), max(b) FROM t GROUP BY a%97 ORDER BY 2 DESC LIMIT 3;" ;;
-	python3) record python3 /usr/bin/python3 -S -c "d = {}
-for i in range(150000):
-    k = str(i * 7919 % 10007)
-    d[k] = d.get(k, 0) + len(k)
-print(sum(sorted(d.values())))" ;;
-	esac
-}
+text_bytes=500000 rows=20000 rows_to=15000 keys=150000
+. "$TOP/bench/recorded-inputs.sh"
 timed() {	# NAME FILE OPTION...: leaves the CPU seconds in FILE.s
 	stream=$1 file=$2; shift 2
 	( "$SOFTPMU" stat -x, --core "$core" -e $events "$@" --replay "$streams/$stream" -o "$file"; times ) |

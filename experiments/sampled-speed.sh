@@ -11,46 +11,9 @@ set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$TOP/build/softpmu}
 rounds=${ROUNDS:-3}
-scale=${SCALE:-4}
-work=$(mktemp -d)
+work=$(mktemp -d) scale=${SCALE:-4}
 trap 'rm -rf "$work"' EXIT
-export LC_ALL=C PYTHONHASHSEED=0
-
-awk -v n="$((25000 * scale))" 'BEGIN { s = 42; for (i = 0; i < n; i++) { s = (s * 69069 + 1) % 4294967296;
-	printf "%d line %d of text, value %x\n", s % 1000, i, s } }' >"$work/text"
-cat >"$work/query.sql" <<SQL
-CREATE TABLE t(a INTEGER, b TEXT);
-WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<$((20000 * scale)))
-	INSERT INTO t SELECT x*7919%20000, 'row '||x FROM n;
-CREATE INDEX i ON t(a);
-SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 15000;
-SELECT a%97, count(*), max(b) FROM t GROUP BY a%97 ORDER BY 2 DESC LIMIT 3;
-SQL
-cat >"$work/script.py" <<PY
-def primes(n):
-    sieve = bytearray([1]) * n
-    for i in range(2, n):
-        if sieve[i]:
-            for j in range(i * i, n, i):
-                sieve[j] = 0
-    return sum(sieve) - 2
-words = {}
-for i in range($((30000 * scale))):
-    words.setdefault(str(i * 7919 % 5003), []).append(i)
-print(primes($((150000 * scale))), len(words), sorted(words)[:3])
-PY
-run() {	# PROGRAM PREFIX...: runs the program under the command PREFIX
-	name=$1; shift
-	case $name in
-	bzip2)   "$@" bzip2 -c "$work/text" ;;
-	xz)      "$@" xz -2 -T1 -c "$work/text" ;;
-	sqlite3) "$@" sqlite3 :memory: ".read $work/query.sql" ;;
-	python3) "$@" /usr/bin/python3 -S "$work/script.py" ;;
-	long)    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat "$work/text"; done >"$work/long"
-		"$@" bzip2 -c "$work/long" ;;
-	*) echo "sampled-speed.sh: unknown program $name" >&2; exit 2 ;;
-	esac >/dev/null 2>"$work/err"
-}
+. "$TOP/bench/programs.sh"
 timed() {	# FILE PROGRAM PREFIX...: adds wall and CPU seconds to FILE
 	file=$1; shift
 	p=$1; shift

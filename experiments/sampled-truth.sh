@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How often the 95 % interval of a sampled run holds the count in full detail: 14 programs, 10 events each.
 #   sampled-truth.sh [CORE [OPTION...]]     OPTION: of both runs, as --no-wrong-path
-#   STREAMS=DIR: keeps the recorded streams there.  PROGRAMS="awk bzip2": only these.  SAMPLE=N,U,W: these windows.
+#   STREAMS=DIR: keeps the recorded streams there.  PROGRAMS="awk bzip2": only these; PROGRAMS=others: twelve others;
+#     third: fourteen of a third set.
+#   EVENTS=E,...: these events behind cycles.  SAMPLE=N,U,W: these windows.
 # Needs build/tests/programs (make programs), and some ten minutes.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
-SOFTPMU=${SOFTPMU:-$TOP/build/softpmu} own=${OWN_PROGRAMS:-$TOP/build/tests/programs}
+SOFTPMU=${SOFTPMU:-$TOP/build/softpmu}
 core=${1:-golden-cove}
 [ $# = 0 ] || shift
 work=$(mktemp -d)
@@ -15,55 +17,13 @@ streams=${STREAMS:-$work}
 mkdir -p "$streams"
 events=cycles,uops_issued.any,idq.dsb_uops,idq.mite_uops,mem_load_retired.l1_miss,mem_load_retired.l2_miss
 events=$events,int_misc.recovery_cycles,exe_activity.bound_on_loads,topdown.backend_bound_slots,uops_dispatched.port_0
-
-record() {	# NAME PROGRAM...
-	name=$1; shift
-	[ -f "$streams/$name" ] || "$SOFTPMU" trace -q -o "$streams/$name" "$@" >/dev/null
-}
-make_stream() {
-	case $1 in
-	awk) record awk awk 'BEGIN { for (i = 0; i < 12000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
-		for (k in n) s += n[k]; print s }' ;;
-	sqlite3) record sqlite3 sqlite3 :memory: "CREATE TABLE t(a INTEGER, b TEXT);
-		WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<6000)
-		INSERT INTO t SELECT x*7919%6000, 'row '||x FROM n; CREATE INDEX i ON t(a);
-		SELECT count(*), sum(length(b)) FROM t WHERE a BETWEEN 1000 AND 5000;
-		SELECT a%97, count(*), max(b) FROM t GROUP BY a%97 ORDER BY 2 DESC LIMIT 3;" ;;
-	python3) record python3 /usr/bin/python3 -S -c "d = {}
-for i in range(20000):
-    k = str(i * 7919 % 10007)
-    d[k] = d.get(k, 0) + len(k)
-print(sum(sorted(d.values())))" ;;
-	bzip2) record bzip2 bzip2 -c "$work/text" ;;
-	xz) record xz xz -2 -T1 -c "$work/text" ;;
-	gzip) record gzip gzip -c "$work/text" ;;
-	sort) record sort sort "$work/text" ;;
-	perl) record perl perl -e 'while (<>) { $n{$_}++ for split /\W+/ } print scalar keys %n' "$work/text" ;;
-	cc1) record cc1 "$(gcc -print-prog-name=cc1)" -quiet -O1 -o /dev/null "$work/unit.c" ;;
-	diff) record diff diff "$work/text" "$work/other" ;;
-	chase) record chase "$own/chase" 16384 64 random 3000000 ;;
-	stream) record stream "$own/stream" read 32768 12 ;;
-	phases) record phases "$own/phases" 20 ;;
-	threads) record threads "$own/threads" workers 3000000 ;;
-	esac || :	# diff's status is 1
-}
-cat "$TOP"/src/*/*.c "$TOP"/src/*/*/*.c | head -c 200000 >"$work/text"
-sed 's/the/The/; 7~90d' "$work/text" >"$work/other"
-cat >"$work/unit.c" <<'C'
-struct node { struct node *left, *right; long key; };
-long sum(struct node *n) { return n ? n->key + sum(n->left) + sum(n->right) : 0; }
-struct node *insert(struct node *n, struct node *x)
-{
-	if (!n) return x;
-	if (x->key < n->key) n->left = insert(n->left, x); else n->right = insert(n->right, x);
-	return n;
-}
-void sort(int *a, int n)
-{
-	for (int i = 1; i < n; i++)
-		for (int k = i; k && a[k - 1] > a[k]; k--) { int t = a[k]; a[k] = a[k - 1]; a[k - 1] = t; }
-}
-C
+[ -z "${EVENTS:-}" ] || events=cycles,$EVENTS
+case ${PROGRAMS:-} in
+others) PROGRAMS="grep sed zstd jq tclsh bc openssl as objdump factor git readelf" ;;
+third) PROGRAMS="m4 mawk sha256sum gcc xmllint zip unzip lz4 ld nm bash tsort ctags json" ;;
+esac
+text_bytes=200000 rows=6000 rows_to=5000 keys=20000
+. "$TOP/bench/recorded-inputs.sh"
 for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz gzip sort perl cc1 diff chase stream phases threads}; do
 	make_stream "$name"
 	for how in detail sample="${SAMPLE:-auto}"; do
@@ -71,7 +31,8 @@ for name in ${PROGRAMS:-awk sqlite3 python3 bzip2 xz gzip sort perl cc1 diff cha
 			-o "$work/${how%%=*}" 2>/dev/null || [ -s "$work/${how%%=*}" ]	# its status is the program's
 	done
 	awk -F, -v p="$name" 'NR == FNR { full[$3] = $1; next } {
-		half = $4; sub(/%/, "", half)
+		half = $4	# a run that is too short to be sampled has the run time here
+		if (!sub(/%/, "", half) && half != "") half = 0
 		print p, $3, full[$3], $1, half == "" ? "unknown" : half
 	}' "$work/detail" "$work/sample" >>"$work/pairs"
 done

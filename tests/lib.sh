@@ -69,6 +69,16 @@ refuse() {
 		bad "refused, $claim: exit $code, $lines lines, expected one that matches '$pattern'" "$work/err"
 	fi
 }
+# uncounted CLAIM PATTERN COMMAND...: stat ends well, has a line "<not supported>", and a line that matches PATTERN.
+uncounted() {
+	claim=$1 pattern=$2; shift 2
+	timeout 60 "$@" >"$work/out" 2>"$work/err" </dev/null; code=$?
+	if [ $code = 0 ] && grep -q '<not supported>' "$work/err" && grep -qi -- "$pattern" "$work/err"; then
+		ok "not supported, $claim: $(grep -i -m1 -- "$pattern" "$work/err")"
+	else
+		bad "not supported, $claim: exit $code, expected a line that matches '$pattern'" "$work/err"
+	fi
+}
 golden() {
 	if [ "${UPDATE:-}" ]; then
 		cp "$2" "$TOP/tests/golden/$1"
@@ -79,6 +89,18 @@ golden() {
 		diff "$TOP/tests/golden/$1" "$2" | head -n 20
 		return 1
 	fi
+}
+
+# bare_stream FILE PROGRAM...: records the program's stream, without an environment and, for a test program (its name
+# alone), without the checkout's path: both lie on the stack and move it, and with it what shares sets of the caches and
+# entries of the predictors.  So the stream is the same wherever the tests run.
+bare_stream() {
+	file=$1 command=$2; shift 2
+	case $command in
+	/*) ;;
+	*)  ln -sf "$PROGRAMS/$command" . && command=./$command ;;
+	esac
+	env -i "$SOFTPMU" trace -q -o "$file" "$command" "$@"
 }
 
 # skip REASON: ends a test that cannot run here.  need COMMAND...: skips the test unless all the commands are installed.

@@ -29,7 +29,9 @@ one() {	# NAME COMMAND...
 	case $code in
 	0)  passed=$((passed + 1)); echo "ok      $name (${took}s)" ;;
 	77) skipped=$((skipped + 1)); echo "skipped $name: $(tail -n 1 "$log")" ;;
-	*)  failed=$((failed + 1)); echo "FAILED  $name (exit $code, ${took}s)"; sed 's/^/    /' "$log" | tail -n 60 ;;
+	*)  failed=$((failed + 1)); echo "FAILED  $name (exit $code, ${took}s)"
+	    sed -n 's/^FAILED/    FAILED/p' "$log" | head -n 20	# first: who shows a log may cut it
+	    sed 's/^/    /' "$log" | tail -n 60 ;;
 	esac
 }
 

@@ -270,6 +270,8 @@ void spmu_set_cr4_pce(struct spmu *p, bool pce);
 int  spmu_execute_on(struct spmu *p, uint8_t hw_thread);
 /* The guest enters (true) or leaves IA-32e mode; see spmu_host.mode64. */
 void spmu_set_mode64(struct spmu *p, bool mode64);
+/* spmu_host.pmi_latency of the overflows from now on. */
+void spmu_set_pmi_latency(struct spmu *p, uint32_t cycles);
 /* CPUID leaf 0AH: registers EAX, EBX, ECX, EDX. */
 void spmu_cpuid_0a(const struct spmu *p, uint32_t regs[4]);
 /* The bits of a CPUID leaf (subleaf 0) that describe this PMU; all other bits are 0.  Leaves: 01H (DS, DTES64,

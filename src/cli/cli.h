@@ -59,7 +59,10 @@ struct cli_run {
 	double share;		/* of a saved stream that was read (run_options.share) */
 	uint64_t expected;	/* instructions that the program will execute; 0: unknown */
 	pid_t child;		/* the program, while it runs; 0: not known yet; -1: it ends */
+	double first;		/* begin of the first run; 0: there was none */
+	const char *doing;	/* what this run is for, such as "replay 2 of 6"; NULL: it is the only one */
 	bool on_terminal, told;
+	unsigned lines;		/* progress lines so far, on a terminal to which the program writes, too */
 };
 /* The options of every command that runs a program; target: struct cli_run. */
 extern const struct option cli_run_options[];
@@ -75,7 +78,15 @@ extern const struct option cli_run_options[];
 	OPT_LIST(0, "set", "FIELD=VALUE", type, prefix set, prefix sets, \
 		"Change one field of the core, as in --set l1d.size=32K. May be repeated.", \
 		.more = "put the fields into a core's file")
+/* prefix: "run." again, or nothing; what: "Count", "Record" */
+#define CLI_OPTIONS_FOLLOW(type, prefix, what) \
+	OPT_CLEAR('i', "no-inherit", type, prefix run.follow, "Leave out the processes that the program forks, and " \
+		"what they execute: they run untraced. Without this option they count, too, each on a machine of " \
+		"its own."), \
+	OPT_FLAG(0, "follow", type, prefix run.waits, what " also what processes do that the program leaves " \
+		"running when it ends: wait for them. Without this option they run on untraced from then on.")
 
+/* The run follows the processes that the program starts. */
 void cli_run_init(struct cli_run *r);
 /* After the options: argv[i..] is the program (or --replay was given).  Loads the core, and applies the profile.
  * 0, or -1 after one printed line. */
@@ -117,8 +128,14 @@ bool cli_interrupted(void);
 /* Exit status as a shell would give it for a wait status. */
 int  cli_exit_status(int wait_status);
 
-/* One line on stderr: "softpmu: ..." */
+/* Runs perf in place of softpmu: `perf COMMAND` with the words behind argv[0].  option: the one that asks for it.  It
+ * returns only if that fails: the exit status, after one printed line. */
+int cli_hand_over(const char *command, const char *option, int argc, char **argv);
+
+/* One line on stderr each.  "softpmu: ...": the command, or a part of it, fails; something happens as it should, and
+ * the user may want to know.  "softpmu: warning: ...": what is printed may not be what the user expects. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* perfdata_open, which prints the error, or a warning if the file is odd.  0, or an error after one printed line. */
 struct perfdata_file;

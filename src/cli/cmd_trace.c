@@ -21,7 +21,7 @@ static const struct option trace_options[] = {
 		"smaller; its replays run without the wrong path, and precise samples lack registers."),
 	OPT_FLAG(0, "assists", struct tracing, run.run.assists, "Also record which floating-point operations meet "
 		"denormal numbers, for the events of microcode assists."),
-	OPT_FLAG(0, "follow", struct tracing, run.run.follow, "Record the processes that the program starts, too."),
+	CLI_OPTIONS_FOLLOW(struct tracing, run., "Record"),
 	OPT_FLAG('q', "quiet", struct tracing, quiet, "Do not say how much was recorded."),
 	OPT_END
 };

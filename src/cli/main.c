@@ -12,11 +12,12 @@
 
 extern const struct cli_command cmd_stat, cmd_record, cmd_run, cmd_report, cmd_annotate, cmd_export, cmd_mem,
 	cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores, cmd_cpuid, cmd_msr,
-	cmd_calibrate;
+	cmd_calibrate, cmd_gate, cmd_callgrind, cmd_compare;
 
 static const struct cli_command *const command[] = { &cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate,
 	&cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block,
-	&cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, NULL };
+	&cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, &cmd_gate, &cmd_callgrind, &cmd_compare,
+	NULL };
 
 static int help(FILE *to)
 {
@@ -29,6 +30,8 @@ static int help(FILE *to)
 	fputs("\n  softpmu COMMAND --help    the command's options\n"
 	      "  softpmu help run-options  options of every command that runs a program\n"
 	      "  softpmu --version\n\n"
+	      "perf's commands script, diff, c2c report, evlist and buildid-list read the same files:\n"
+	      "softpmu script runs perf script, where perf is installed.\n\n"
 	      "first steps:\n"
 	      "  softpmu stat -- ls -l\n"
 	      "  softpmu record -g -- gzip -k FILE && softpmu report --stdio\n", to);
@@ -46,6 +49,27 @@ static const struct cli_command *find(const char *name)
 const char *cli_version(void)
 {
 	return SOFTPMU_VERSION;
+}
+
+/* A command that softpmu does not have.  Those of perf that read perf.data are handed over to perf. */
+static int perfs_command(int argc, char **argv)
+{
+	static const char *const reads[] = { "script", "diff", "evlist", "buildid-list", "c2c" };
+	const char *const word = argv[0];
+	const bool c2c = !strcmp(word, "c2c");
+	if (c2c && argc > 1 && !strncmp(argv[1], "rec", 3)) {
+		cli_error("c2c record: softpmu mem record samples loads and stores; softpmu c2c report prints them");
+		return 2;
+	}
+	if (!strcmp(word, "top")) {
+		cli_error("top is about programs that run already; softpmu record and softpmu report are about one "
+			"that softpmu starts");
+		return 2;
+	}
+	for (size_t i = 0; i < sizeof reads / sizeof *reads; i++)
+		if (!strcmp(word, reads[i]))
+			return cli_hand_over(word, word, argc, argv);
+	return cli_unknown_command(command, word);
 }
 
 static int finish(int status)
@@ -98,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	const struct cli_command *c = find(word);
 	if (!c)
-		return cli_unknown_command(command, word);
+		return perfs_command(argc - 1, argv + 1);
 	if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
 		cli_help_command(stdout, c);
 		return finish(0);

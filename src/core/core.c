@@ -176,6 +176,7 @@ uint64_t core_clock(const struct core *c)
 
 void core_hold(struct core *c, uint64_t cycle)
 {
+	c->rn.quick = 0;
 	c->rn.barrier = max64(c->rn.barrier, cycle);
 }
 

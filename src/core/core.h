@@ -91,9 +91,16 @@ void machine_leads(struct machine *leader);
 int  machine_copy(struct machine *to, const struct machine *leader, struct err *err);
 void machine_pass(struct machine *leader, uint64_t cycle);
 void core_copy(struct core *to, const struct core *leader);
+/* A leader takes over what the predictors of another leader have learned, and what these have mispredicted.  The
+ * machines are alike in all that predictors read (core_config_predict_alike). */
+void core_copy_predictors(struct core *to, const struct core *from);
 /* The leader takes over pages and lines that wrong paths of a timed core, in its last window, have brought into the
  * second-level TLB and L2. */
 void core_feed_back(struct core *leader, const struct core *timed);
+/* A window begins in mid-program: the core's ports are busy with uops of before, as `seed` says.  Ports are chosen by
+ * how busy they are, so a steady loop repeats one of several patterns for as long as it runs.  If each window began
+ * with idle ports, all would have the same one. */
+void core_disturb(struct core *c, uint64_t seed);
 /* The core begins as if its program had run for long: loads go ahead of stores of unknown address, which the leader
  * cannot learn, and which a core that is timed in windows alone would take long to learn. */
 void core_seasoned(struct core *c);
@@ -111,12 +118,14 @@ void core_warm_block(
 unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip);
 /* The two halves of core_warm_whole, which two host threads may do at once.  core_learn teaches the predictors n
  * executions that follow each other; next_ip: where the thread goes on behind the last one.  core_warm_rest does
- * everything else of one, and sets *path to what core_learn needs of it, which lives as long as the block.  NULL: only
+ * everything else of one of a leader.  path: what core_learn needs of it, which lives as long as the block; NULL: only
  * core_warm_whole can do it, and nothing was done. */
 struct warm_path;
+struct core_warmed { const struct warm_path *path; uint64_t completed; };	/* instructions */
 void core_learn(struct core *c, const struct warm_path *const *path, size_t n, uint64_t next_ip);
-unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
-	const struct warm_path **path);
+struct core_warmed core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots);
+/* As core_warm_block, but the predictors learn nothing: they are another leader's (core_copy_predictors). */
+void core_warm_taught(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots);
 
 /* How often the block was warmed through this exit, as a whole, since the last call.  Returns the number of
  * instructions of such an execution. */

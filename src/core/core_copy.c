@@ -5,6 +5,7 @@
  * registers.  Left as they are: queues, buffers, what loads have learned of stores (it depends on time), the loop
  * buffer.
  */
+#include "core/backend/scheduler.h"
 #include "core/frontend/frontend.h"
 #include <string.h>
 
@@ -16,9 +17,21 @@ void core_copy(struct core *to, const struct core *leader)
 	to->cl.uppers = leader->cl.uppers;
 }
 
+void core_copy_predictors(struct core *to, const struct core *from)
+{
+	bpred_copy(to->bp, from->bp);
+	to->warm_mispredicts = from->warm_mispredicts;
+}
+
 void core_feed_back(struct core *leader, const struct core *timed)
 {
 	memsys_feed_back(leader->mem, timed->mem);
+}
+
+void core_disturb(struct core *c, uint64_t seed)
+{
+	if (!c->config.inorder)
+		scheduler_disturb(&c->sc, max64(c->e.now, c->rn.cycle), seed);
 }
 
 void core_seasoned(struct core *c)

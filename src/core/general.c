@@ -657,6 +657,7 @@ void core_step_general(struct core *c, const uint64_t *word, const uint64_t *end
 	const uint64_t next_ip = end[1], *slots = end + 3;
 	const unsigned i = (uint32_t)*word >> SCRIPT_INDEX, nslots = (uint32_t)end[2], insns = (unsigned)(end[2] >> 32);
 	const struct insn *in = &b->insn[i];
+	c->rn.quick = 0;
 	if (UNLIKELY(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS))
 		assists(c, (unsigned)(*word >> SCRIPT_ASSIST & SCRIPT_ASSISTS), in->addr);
 	if (UNLIKELY(in->flags & INSN_REP)) {

@@ -110,6 +110,10 @@ enum { SLOT_RING = 1024, SLOT_STEP = 8 /* bytes of an entry */, LOAD_RING = 512,
 struct rename {
 	uint64_t cycle;		/* earliest cycle with an allocation slot left */
 	uint32_t used, width;	/* slots used in it */
+	/* so many slots more wait for nothing if they are delivered by quick_until (rename_look) */
+	uint32_t quick;
+	uint64_t quick_until;
+	bool never_quick;	/* each slot of a cycle may change what the next one finds (ports.binding) */
 	uint32_t slot;		/* number of the slot being allocated in its cycle */
 	uint32_t frontend_latency, dispatch_delay;
 	uint64_t barrier;	/* nothing is allocated before this cycle */
@@ -414,7 +418,12 @@ struct core {
 	core_steps_way *smt_steps;	/* of it */
 	uint16_t *walked;	/* walker_ran */
 	/* Warming: where straight code goes on, the window of code that came last, and whether that was decoded. */
-	struct { uint64_t next, window; bool decodes; } warm;
+	struct {
+		uint64_t next, window;
+		/* changes when the uop cache may hold less than before; no other core of the machine has this number */
+		uint64_t losses;
+		bool decodes;
+	} warm;
 	/* Of the host thread that makes scripts, on cache lines of its own: next to data that the other thread
 	 * writes with each script, every branch would fetch the line from there and take it away from there. */
 	_Alignas(CORE_APART) struct bpred *bp;
@@ -430,6 +439,7 @@ struct machine {
 	struct core_config config;
 	struct memsys_shared *shared;
 	struct core *eliding;	/* a list of the cores that elide locks */
+	uint64_t losses;	/* the last number of core.warm.losses */
 };
 
 /* Runs of emit_grow */

@@ -2,16 +2,15 @@
  * A slot's short way through the pipeline (block_plan.h says which slots may take it), from delivery to its
  * records.
  *
- * slot_begin and slot_finish list the stages in order.  There is one body for the right path, the wrong path,
- * and the wrong path's slots that come too late; steps.c and wrongpath.c instantiate it with constants: struct
- * way (stages.h), and struct shape, which says what the slot consists of.
+ * slot_begin and slot_finish list the stages in order.  There is one body for the right path and the wrong path;
+ * steps.c instantiates it with constants: struct way (stages.h), and struct shape, which says what the slot consists
+ * of.
  *
  * The wrong path (wrongpath.h) differs in this: it may end at every wait, loads do not become the stored
  * register, results take no integer registers (prf.integer), and nothing retires; its entries are free when the
  * branch resolves.
- * Slots of the wrong path that are allocated so late that they cannot be dispatched before the branch resolves
- * (way.late) take their entries and do nothing else.  Their port would show in records alone, so none is
- * chosen.
+ * Slots of the wrong path that are allocated so late that they cannot be dispatched before the branch resolves have
+ * code of their own (wrong_late.c).
  */
 #ifndef CORE_SLOT_H
 #define CORE_SLOT_H
@@ -57,7 +56,7 @@ struct slot_begun {		/* a slot that was delivered and allocated */
 
 struct executed {		/* a uop */
 	const struct port_choice *choice;	/* its ports */
-	unsigned port;		/* PORT_NONE: rename did it, or it came too late */
+	unsigned port;		/* PORT_NONE: rename did it */
 	uint64_t ready, dispatch, complete;
 };
 
@@ -78,7 +77,6 @@ STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l
 	/* in this order: the host predicts the first test */
 	if (way.quiet && UNLIKELY(c->e.count >= EMIT_LIMIT) && script_is_branch(kind))
 		emit_room(&c->e);
-	const uint64_t fetch = way.lead ? wrong_deliver(c, l) : frontend_slot(c);
 	x->did2 = way.wrong ? 0 : SPMU_DID(RETIRED);
 	if (!way.quiet) {
 		x->did2 |= c->fe.did_path;
@@ -87,10 +85,13 @@ STAGE bool slot_begin(struct core *c, const struct way way, struct wrong_lead *l
 	}
 	did |= x->did2;
 	bool allocates = true;
-	if (way.lead)
-		allocates = wrong_allocate(c, l, fetch, &x->first.alloc, &x->first.slot, &did);
-	else
-		x->first.alloc = rename_slot(c, fetch, &did);
+	if (way.lead) {
+		allocates = wrong_allocate(c, l, wrong_deliver(c, l), &x->first.alloc, &x->first.slot, &did);
+	} else if (CORE_SMT || !rename_quick(c, &x->first.alloc)) {
+		x->first.alloc = rename_slot(c, frontend_slot(c), &did);
+		if (!CORE_SMT)
+			rename_look(c);
+	}
 	x->first.did = did;
 	return allocates;
 }
@@ -125,25 +126,16 @@ STAGE bool slot_bind(struct core *c, const struct way way, struct wrong_lead *l,
 	u->choice = &sc->choice[s->ports[i] & sc->port_mask];
 	if (!stage_scheduler(c, way, l, u->choice, x))
 		return false;
-	if (way.late) {
-		if (load)
-			scheduler_load_port(sc, u->choice);	/* loads go round the load ports */
-		sc->free -= u->choice->entry;
-		c->wrong.entries += u->choice->entry;
-		return true;
-	}
 	u->port = stage_port(c, way, u->choice, load, one, x);
 	scheduler_enter(sc, u->choice, u->port);
 	return true;
 }
 
 /* The cycle from which uop i, allocated at `alloc`, has its operands. */
-STAGE uint64_t slot_ready(
-	const struct core *c, const struct way way, const struct step *s, const unsigned i, uint64_t alloc)
+STAGE uint64_t slot_ready(const struct core *c, const struct step *s, const unsigned i, uint64_t alloc)
 {
 	const uint8_t *src = s->src[i];
-	return way.late ? WRONG_NEVER :
-		max64(max64(max64(c->reg[src[0]], c->reg[src[1]]), c->reg[src[2]]), alloc + c->rn.dispatch_delay);
+	return max64(max64(max64(c->reg[src[0]], c->reg[src[1]]), c->reg[src[2]]), alloc + c->rn.dispatch_delay);
 }
 
 /* The slot's load.  *renamed: when the register is ready that it becomes (lsq.h), or 0. */
@@ -190,11 +182,11 @@ STAGE struct store *slot_first(struct core *c, const struct way way, const struc
 		stage_result(c, s->dst[0], s->flags & STEP_COPY ? c->reg[s->src[0][0]] : x->alloc);
 		return NULL;
 	}
-	u->ready = slot_ready(c, way, s, 0, x->alloc);
-	if (is.load && !way.late)
+	u->ready = slot_ready(c, s, 0, x->alloc);
+	if (is.load)
 		slot_load(c, way, s, addr, x, u, &renamed);
 	else
-		slot_compute(c, way, s, 0, is.domain && !way.late, is.store ? 1 : s->latency[0], u);
+		slot_compute(c, way, s, 0, is.domain, is.store ? 1 : s->latency[0], u);
 	if (!is.store) {
 		stage_result(c, s->dst[0], is.load && renamed ? renamed : u->complete);
 		return NULL;
@@ -212,8 +204,8 @@ STAGE struct store *slot_first(struct core *c, const struct way way, const struc
 STAGE void slot_second(struct core *c, const struct way way, const struct shape is, const struct step *s,
 	const struct allocated *x, struct store *st, struct executed *u)
 {
-	u->ready = slot_ready(c, way, s, 1, x->alloc);
-	slot_compute(c, way, s, 1, is.computes && !way.late && s->domain, s->latency[1], u);
+	u->ready = slot_ready(c, s, 1, x->alloc);
+	slot_compute(c, way, s, 1, is.computes && s->domain, s->latency[1], u);
 	if (is.store)
 		stage_store_data(c, st, u->ready, u->complete);
 	else

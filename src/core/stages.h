@@ -24,7 +24,6 @@ enum { PORT_NONE = 255 };
 struct way {
 	bool wrong; /* the slot is on the wrong path (wrongpath.h): it may have to end, and does not retire */
 	bool lead;  /* wrong path, short way: struct wrong_lead holds the positions of delivery and allocation */
-	bool late;  /* wrong path, short way: the slot comes too late for any of its uops to be dispatched */
 	bool quiet;		/* consumers want records of branches only */
 	bool watch;		/* loads are remembered until they retire (clears.h) */
 	bool results;		/* right path: the core may have prf.integer */
@@ -115,8 +114,7 @@ STAGE unsigned stage_port(struct core *c, const struct way way, const struct por
 STAGE uint64_t stage_dispatch(
 	struct core *c, const struct way way, const struct port_choice *choice, unsigned port, uint64_t ready)
 {
-	return way.late ? WRONG_NEVER : way.wrong ? wrong_take(c, choice, port, ready) :
-		scheduler_take(&c->sc, port, ready);
+	return way.wrong ? wrong_take(c, choice, port, ready) : scheduler_take(&c->sc, port, ready);
 }
 
 /* The result of a uop of this domain (bypass.h, scheduler.h), which went to `port`. */
@@ -143,7 +141,7 @@ STAGE struct store *stage_store(struct core *c, const struct way way, uint64_t i
 	if (way.wrong)
 		wrong_log_store(c, addr, size);
 	struct store *st = lsq_store(c, ip, addr, size, access, weak, *complete - 1);
-	if (!way.late && UNLIKELY(c->q.rename_stores))
+	if (UNLIKELY(c->q.rename_stores))
 		lsq_store_address(c, st, named);
 	if (way.wrong)
 		st->retire = WRONG_NEVER;

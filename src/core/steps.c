@@ -30,13 +30,32 @@ static inline const uint64_t *following(struct core *c, const uint64_t *script)
 	return next + SCRIPT_OP_WORDS;
 }
 
+/* Has the host fetch the first steps of the next operation's script: a step is a cache line, and a program has more
+ * steps than fit L1D. */
+static inline void fetch_following(const struct core *c, const uint64_t *script)
+{
+	const uint64_t *op = script - SCRIPT_OP_WORDS, *next;
+	if (!c->follow.end)	/* no operation is in front of this script */
+		return;
+	next = op + (uint32_t)*op;
+	if (next >= c->follow.end)
+		return;
+	const char *s = (const char *)script_step(next[SCRIPT_OP_WORDS + 1]);
+	__builtin_prefetch(s);
+	__builtin_prefetch(s + sizeof(struct step));
+	__builtin_prefetch(s + 2 * sizeof(struct step));
+	__builtin_prefetch(s + 3 * sizeof(struct step));
+}
+
 static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet,
 	const bool results)
 {
 	const struct way way = { .quiet = quiet, .watch = WATCH, .results = results };
 	const uint64_t *w;
 	uint32_t insns;
+	c->rn.quick = 0;	/* anything may have happened since the last script */
 next:
+	fetch_following(c, script);
 	insns = (uint32_t)*script;
 	w = script + 1;
 	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);

@@ -14,11 +14,9 @@
 /* The predictors learn a branch, behind which the execution goes on at `next`. */
 static inline void warm_branch(struct core *c, const struct warm_branch *b, uint64_t next)
 {
-	struct bpred_outcome o;
 	const bool taken = !(b->flags & INSN_COND) || (next && next != b->fallthrough);
-	bpred_branch(c->bp, b->ip, b->flags, b->fallthrough, taken,
-		b->target ? b->target : next ? next : b->fallthrough, &o);
-	c->warm_mispredicts += o.mispredicted;
+	c->warm_mispredicts += bpred_learn(c->bp, b->ip, b->flags, b->fallthrough, taken,
+		b->target ? b->target : next ? next : b->fallthrough);
 }
 
 static inline void warm_path(struct core *c, const struct warm_path *path, uint64_t next_ip)
@@ -43,9 +41,10 @@ static inline const struct warm_plan *plan_of(const struct core *c, struct ibloc
 	return LIKELY(b->core_warm != NULL) ? b->core_warm : warm_plan_make(b, code_of(c));
 }
 
-/* The front end sees the code: the uop cache notes that its windows were used, if it holds them. */
-static inline void warm_code(struct core *c, const struct iblock *b, const struct warm_plan *plan,
-	const struct warm_exit *x)
+/* The front end sees the code: the uop cache notes that its windows were used, if it holds them.  If it does, a leader,
+ * which is never timed, notes that for warm_held. */
+static inline void warm_code(struct core *c, const struct iblock *b, const struct warm_plan *plan, struct warm_exit *x,
+	const bool leader)
 {
 	if (UNLIKELY(c->old.trace != NULL)) {
 		frontend_warm(c, b, 0, x->insns);
@@ -53,20 +52,44 @@ static inline void warm_code(struct core *c, const struct iblock *b, const struc
 		return;
 	}
 	struct frontend *fe = &c->fe;
-	const struct warm_window *w = plan->window, *last = w + x->windows - 1;
-	bool quick = !c->warm.decodes && fe->dsb_stamp < DSB_STAMPS;
+	struct warm_window *w = plan->window, *const last = w + x->windows - 1;
+	bool quick = !c->warm.decodes && fe->dsb_stamp < DSB_STAMPS, held = leader && x->windows && !c->st &&
+		!c->config.dsb_straddle && !c->config.dsb_halves;	/* how a window was come to matters for these */
 	for (; w <= last; w++) {
-		struct dsb_entry *e = &fe->dsb[fe->dsb_hint[w->window & 255]];
+		const uint16_t entry = fe->dsb_hint[w->window & 255];
+		struct dsb_entry *e = &fe->dsb[entry];
 		const uint64_t mask = w == last ? x->last_mask : w->mask;
 		if (LIKELY(e->window == w->window && !(mask & ~e->mask) && quick && !e->held)) {
 			e->stamp = ++fe->dsb_stamp;
 			c->warm.window = w->window;
+			w->entry = entry;
 		} else {
 			frontend_warm(c, b, w->first, w->end < x->insns ? w->end : x->insns);
 			quick = !c->warm.decodes;
+			held = false;
 		}
 	}
+	x->held = held ? c->warm.losses : 0;
 	c->warm.next = x->next;
+}
+
+/* As warm_code, if warm_code found all windows of the execution in the uop cache, which has lost nothing since: they
+ * are used once more, in the same order.  Else returns false. */
+static inline bool warm_held(struct core *c, const struct warm_plan *plan, const struct warm_exit *x)
+{
+	struct frontend *fe = &c->fe;
+	uint32_t stamp = fe->dsb_stamp;
+	if (x->held != c->warm.losses || c->warm.decodes || UNLIKELY(stamp >= DSB_STAMPS))
+		return false;
+	struct dsb_entry *const dsb = fe->dsb;
+	const struct warm_window *w = plan->window, *const last = w + x->windows - 1;
+	for (; w < last; w++)
+		dsb[w->entry].stamp = ++stamp;
+	dsb[w->entry].stamp = ++stamp;
+	fe->dsb_stamp = stamp;
+	c->warm.window = w->window;
+	c->warm.next = x->next;
+	return true;
 }
 
 void core_predict(struct core *c, struct iblock *b, unsigned exit, unsigned insns, uint64_t next_ip)
@@ -117,15 +140,15 @@ static inline void leave_timing(struct core *c)
 void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
 {
 	const struct warm_plan *plan = b->core_warm;	/* if core_predict made one */
-	const struct warm_exit *x = warm_plan_exit(plan, exit, insns);
 	leave_timing(c);
-	if (UNLIKELY(!x)) {
+	if (UNLIKELY(!warm_plan_exit(plan, exit, insns))) {
 		warm_by_insn(c, b, exit, insns, slots);
 		return;
 	}
-	warm_code(c, b, plan, x);
+	struct warm_exit *x = &plan->exit[exit];
+	warm_code(c, b, plan, x, false);
 	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
-	plan->exit[exit].times++;
+	x->times++;
 }
 
 void core_warm_block(
@@ -135,12 +158,22 @@ void core_warm_block(
 	core_warm_memory(c, b, exit, insns, slots);
 }
 
+void core_warm_taught(struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots)
+{
+	const struct warm_exit *x = warm_plan_exit(plan_of(c, b), exit, insns);
+	unsigned executed = insns;
+	if (UNLIKELY(!x))
+		core_executed(b, exit, &executed);
+	script_uppers(c, b, executed);
+	core_warm_memory(c, b, exit, insns, slots);
+}
+
 static inline void warm_rest(struct core *c, struct iblock *b, const struct warm_plan *plan, struct warm_exit *x,
-	const uint64_t *slots)
+	const uint64_t *slots, const bool leader)
 {
 	leave_timing(c);
 	script_uppers(c, b, x->insns);
-	warm_code(c, b, plan, x);
+	warm_code(c, b, plan, x, leader);
 	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
 	x->times++;
 }
@@ -154,20 +187,33 @@ unsigned core_warm_whole(struct core *c, struct iblock *b, unsigned exit, const 
 		return b->exit[exit].insns - (b->exit[exit].jump == ST_JUMP_REPEAT);
 	}
 	warm_path(c, &plan->path[exit], next_ip);
-	warm_rest(c, b, plan, x, slots);
+	warm_rest(c, b, plan, x, slots, false);
 	return x->completed;
 }
 
-unsigned core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
-	const struct warm_path **path)
+static __attribute__((noinline)) struct core_warmed warm_rest_general(struct core *c, struct iblock *b, unsigned exit,
+	const uint64_t *slots)
 {
 	const struct warm_plan *plan = plan_of(c, b);
-	*path = NULL;
 	if (UNLIKELY(!plan || exit >= plan->exits || !plan->exit[exit].insns))
-		return 0;
-	*path = &plan->path[exit];
-	warm_rest(c, b, plan, &plan->exit[exit], slots);
-	return plan->exit[exit].completed;
+		return (struct core_warmed){ NULL, 0 };
+	struct warm_exit *const x = &plan->exit[exit];
+	warm_rest(c, b, plan, x, slots, true);
+	return (struct core_warmed){ &plan->path[exit], x->completed };
+}
+
+struct core_warmed core_warm_rest(struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots)
+{
+	const struct warm_plan *plan = b->core_warm;
+	if (UNLIKELY(!plan || exit >= plan->exits || !warm_held(c, plan, &plan->exit[exit])))
+		return warm_rest_general(c, b, exit, slots);
+	struct warm_exit *const x = &plan->exit[exit];
+	if (UNLIKELY(b->vector != NULL))
+		script_uppers(c, b, x->insns);
+	x->times++;
+	const struct core_warmed done = { &plan->path[exit], x->completed };
+	memsys_warm(c->mem, plan->op, x->ops, b->insn, slots);
+	return done;
 }
 
 void core_learn(struct core *c, const struct warm_path *const *path, size_t n, uint64_t next_ip)

@@ -201,6 +201,7 @@ struct printing {
 	const struct annotate_options *o;
 	struct sources sources;
 	struct symbols_line last;
+	int margin;		/* columns in front of the colon */
 };
 
 static void print_source(struct printing *p, uint64_t address)
@@ -213,12 +214,12 @@ static void print_source(struct printing *p, uint64_t address)
 	if (!other_function && !other_file && line.line == p->last.line)
 		return;
 	if (other_function && *line.function)
-		fprintf(p->to, "         :      %s():%s\n", line.function, line.inlined ? " (inlined)" : "");
+		fprintf(p->to, "%*s:      %s():%s\n", p->margin, "", line.function, line.inlined ? " (inlined)" : "");
 	if ((other_file || p->o->line_numbers) && line.line)
-		fprintf(p->to, "         :      %s:%u\n", line.file, line.line);
+		fprintf(p->to, "%*s:      %s:%u\n", p->margin, "", line.file, line.line);
 	const char *text = source_text(&p->sources, line.file, line.line);
 	if (text)
-		fprintf(p->to, "         : %-5u%s\n", line.line, text);
+		fprintf(p->to, "%*s: %-5u%s\n", p->margin, "", line.line, text);
 	p->last = line;
 }
 
@@ -230,7 +231,8 @@ static double percent(uint64_t part, uint64_t whole)
 int annotate_print(FILE *to, const struct annotate_event *e, const struct annotate_symbol *s,
 	const struct annotate_options *o, struct err *err)
 {
-	struct printing p = { .to = to, .s = s, .o = o };
+	static const char *const head[] = { " Percent", " Samples", " Period     " };
+	struct printing p = { .to = to, .s = s, .o = o, .margin = (int)strlen(head[o->column]) + 1 };
 	uint64_t size = s->symbol->shown_end - s->symbol->start, vaddr;
 	if (!s->file || !symfile_vaddr(s->file, s->symbol->start, &vaddr))
 		return err_set(err, ERR_INPUT, "%s: no code to show for %s", s->path, s->symbol->name);
@@ -250,11 +252,12 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		free(code);
 		return ERR_NOMEM;
 	}
-	int n = fprintf(to, " Percent |      Source code & Disassembly of %s for %s (%llu %s, percent: local period)\n",
-		s->dso, e->info->name, (unsigned long long)s->samples, o->what ? o->what : "samples");
+	int n = fprintf(to, "%s |      Source code & Disassembly of %s for %s (%llu %s, percent: local period)\n",
+		head[o->column], s->dso, e->info->name, (unsigned long long)s->samples, o->what ? o->what : "samples");
 	for (int i = 1; i < n; i++)
 		fputc('-', to);
-	fprintf(to, "\n         :\n         :      %016llx <%s>:\n", (unsigned long long)vaddr, s->symbol->name);
+	fprintf(to, "\n%*s:\n%*s:      %016llx <%s>:\n", p.margin, "", p.margin, "", (unsigned long long)vaddr,
+		o->mangled && s->symbol->linkage ? s->symbol->linkage : s->symbol->name);
 
 	const struct isa_style style = { .intel = o->intel, .symbol = symbols_names_find, .ctx = names };
 	char text[1024];
@@ -272,17 +275,24 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		}
 		unsigned length = isa_text(code + at, stop - at, vaddr + at, symfile_word_bytes(s->file), &style, text,
 			sizeof text);
-		uint64_t period = 0;
-		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++)
+		uint64_t period = 0, samples = 0;
+		for (; hit < s->hits && s->hit[hit].address < s->symbol->start + at + length; hit++) {
 			period += s->hit[hit].period;
+			samples += s->hit[hit].samples;
+		}
 		if (!o->no_source)
 			print_source(&p, s->symbol->start + at);
 		char note[512] = "";
 		if (o->note)
 			o->note(o->note_context, s->symbol->start + at, s->symbol->start + at + length, note,
 				sizeof note);
-		fprintf(to, " %7.2f : %6llx:   %s%s%s\n", percent(period, s->period), (unsigned long long)(vaddr + at),
-			text, *note ? "    ; " : "", note);
+		if (o->column == ANNOTATE_PERCENT)
+			fprintf(to, " %7.2f", percent(period, s->period));
+		else
+			fprintf(to, "%*llu", p.margin - 1,
+				(unsigned long long)(o->column == ANNOTATE_SAMPLES ? samples : period));
+		fprintf(to, " : %6llx:   %s%s%s\n", (unsigned long long)(vaddr + at), text, *note ? "    ; " : "",
+			note);
 		at += length;
 	}
 	fputc('\n', to);

@@ -30,6 +30,9 @@ struct annotate {
 	struct profile *profile;
 };
 struct annotate_options {
+	/* what stands in front of an instruction: the share of the function's period, samples, or the period */
+	enum { ANNOTATE_PERCENT, ANNOTATE_SAMPLES, ANNOTATE_PERIOD } column;
+	bool mangled;		/* the function's name as in the file */
 	bool line_numbers;	/* file:line before every source line */
 	bool no_source;
 	bool intel;		/* Intel's syntax instead of AT&T's */

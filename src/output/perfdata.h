@@ -7,8 +7,8 @@
  * Source: Linux tools/perf/Documentation/perf.data-file-format.txt; records as in perf_event_open(2), section "MMAP
  * layout"; attributes from <linux/perf_event.h>.
  *
- * Left out: pipe mode (its stream of HEADER_* records), AUX area, compressed records; the reader skips the registers
- * and stacks of samples.
+ * Left out: AUX area, compressed records; the reader skips the registers and stacks of samples, and the build-ids of
+ * pipe mode.
  */
 #ifndef OUTPUT_PERFDATA_H
 #define OUTPUT_PERFDATA_H
@@ -26,7 +26,7 @@ enum {
 enum perfdata_feature { /* bit numbers of the header's feature map that are written or read */
 	PERFDATA_BUILD_ID = 2, PERFDATA_HOSTNAME, PERFDATA_OSRELEASE, PERFDATA_VERSION, PERFDATA_ARCH,
 	PERFDATA_NRCPUS, PERFDATA_CPUDESC, PERFDATA_CPUID, PERFDATA_TOTAL_MEM, PERFDATA_CMDLINE,
-	PERFDATA_EVENT_DESC, PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_BRANCH_STACK, PERFDATA_CACHE = 20,
+	PERFDATA_EVENT_DESC, PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_BRANCH_STACK, PERFDATA_STAT = 19, PERFDATA_CACHE,
 	PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY, PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
 };
 
@@ -63,13 +63,19 @@ struct perfdata_cache { unsigned level, line, sets, ways; const char *type; /* "
 
 struct perfdata_options {
 	const char *path;		/* an existing file is renamed to PATH.old, as perf does */
+	/* Above 0: write to this descriptor in pipe mode, and close it at the end.  `path` only names it. */
+	int pipe;
 	const struct perfdata_event *events;
 	size_t event_count;
+	/* The file has counts instead of samples, as perf stat record writes: perfdata_tool_record writes them. */
+	bool counts;
 	bool call_chains;
 	unsigned fields;		/* set of enum perfdata_field */
 	uint64_t regs;			/* PERFDATA_REGS: set of registers by number */
 	uint64_t branch_type;		/* PERFDATA_BRANCHES: set of PERF_SAMPLE_BRANCH_ */
 	bool build_ids;			/* write the BUILD_ID feature */
+	bool map_build_ids;		/* the build-ids are in the mappings instead */
+	bool thread_counts;		/* perfdata_read will be called */
 	int  argc;			/* command line to store */
 	char *const *argv;
 	const char *version;		/* of this program */
@@ -116,7 +122,13 @@ int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, 
 	uint64_t time);
 int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
 	uint64_t time);
+/* A thread's count of an event. */
+int perfdata_read(struct perfdata_writer *w, size_t event, uint32_t pid, uint32_t tid, uint64_t count,
+	uint64_t enabled_ns, uint64_t running_ns);
 int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s);
+/* Writes a record of the perf tool, whose type is 64 or more.  body: `bytes` bytes, a multiple of 8.  Source:
+ * perf.data-file-format.txt; Linux, tools/lib/perf/include/perf/event.h. */
+int perfdata_tool_record(struct perfdata_writer *w, uint32_t type, const void *body, size_t bytes);
 /* Writes the features, completes the header, closes the file and frees w.  After a write error (a full disk) it drops
  * as much of the end as the features need, so that the file stays readable, and returns the first error.  *bytes,
  * *samples: size and number of samples of the file. */
@@ -128,6 +140,11 @@ void perfdata_discard(struct perfdata_writer *w);
 
 struct perfdata_file;
 
+/* Records of the perf tool. */
+enum perfdata_tool {
+	PERFDATA_TOOL_THREAD_MAP = 73, PERFDATA_TOOL_CPU_MAP, PERFDATA_TOOL_STAT_CONFIG, PERFDATA_TOOL_STAT,
+	PERFDATA_TOOL_STAT_ROUND, PERFDATA_TOOL_EVENT_UPDATE,
+};
 struct perfdata_event_info {
 	const char *name;
 	uint32_t type;
@@ -135,7 +152,8 @@ struct perfdata_event_info {
 	uint64_t period, frequency;
 	bool has_chain, has_branches;
 };
-enum perfdata_kind { PERFDATA_SAMPLE, PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_FORK, PERFDATA_EXIT, PERFDATA_LOST };
+enum perfdata_kind { PERFDATA_SAMPLE, PERFDATA_COMM, PERFDATA_MMAP, PERFDATA_FORK, PERFDATA_EXIT, PERFDATA_LOST,
+	PERFDATA_READ };
 struct perfdata_record {		/* pointers point into the file and are valid until it is closed */
 	enum perfdata_kind kind;
 	uint16_t misc;			/* PERF_RECORD_MISC_* */
@@ -157,10 +175,11 @@ struct perfdata_record {		/* pointers point into the file and are valid until it
 	const uint8_t *build_id;	/* MMAP: NULL if none */
 	unsigned build_id_bytes;
 	uint64_t lost;			/* LOST */
+	uint64_t count;			/* READ: of `event` in thread `tid` */
 };
 
-/* Opens a file.  ERR_INPUT: it is damaged or not perf.data; ERR_UNSUPPORTED: a format that this reader does
- * not know. */
+/* Opens a file; "-" is standard input, in pipe mode or not.  ERR_INPUT: it is damaged or not perf.data;
+ * ERR_UNSUPPORTED: a format that this reader does not know. */
 int perfdata_open(struct perfdata_file **out, const char *path, struct err *err);
 /* Opens a file in memory, which is copied. */
 int perfdata_open_memory(struct perfdata_file **out, const void *bytes, size_t size, struct err *err);
@@ -171,6 +190,13 @@ const struct perfdata_event_info *perfdata_event_info(const struct perfdata_file
  * end. */
 int perfdata_next(struct perfdata_file *f, struct perfdata_record *r);
 void perfdata_rewind(struct perfdata_file *f);
+/* Gets the next record of the perf tool, in file order.  *at: 0 for the first; it is moved on.  body: *bytes bytes that
+ * are not aligned.  Returns its type, or 0 at the end. */
+uint32_t perfdata_next_tool(const struct perfdata_file *f, uint64_t *at, const void **body, size_t *bytes);
+/* The event of an id; SIZE_MAX if there is none. */
+size_t perfdata_event_of_id(const struct perfdata_file *f, uint64_t id);
+/* The command line: word i of the CMDLINE feature; NULL behind the last. */
+const char *perfdata_word(const struct perfdata_file *f, size_t i);
 /* Returns a word of a record's chain. */
 uint64_t perfdata_chain_ip(const struct perfdata_record *r, size_t i);
 /* Returns an entry of a record's branch stack. */

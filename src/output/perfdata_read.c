@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ enum {
 	RECORD_COMPRESSED = 81,		/* perf.data-file-format.txt, "PERF_RECORD_COMPRESSED"; 83 is its successor */
 	RECORD_COMPRESSED2 = 83,
 	EVENTS_MAX = 4096,
+	/* ibid., "PERF_RECORD_HEADER_ATTR", "PERF_RECORD_HEADER_FEATURE", "pipe mode" */
+	RECORD_HEADER_ATTR = 64, RECORD_HEADER_FEATURE = 80, PIPE_HEADER_BYTES = 16,
 	MISC_MMAP_BUILD_ID = 1 << 14,	/* MMAP2 has a build-id in place of device and inode */
 	MISC_BUILD_ID_SIZE = 1 << 15,
 };
@@ -29,7 +32,7 @@ enum {
 struct event {
 	struct perfdata_event_info info;
 	bool sample_id_all, branch_index;	/* branch_index: PERF_SAMPLE_BRANCH_HW_INDEX */
-	uint64_t regs_user;
+	uint64_t regs_user, read_format;
 	char *name;
 };
 struct id_entry { uint64_t id; size_t event; };
@@ -143,51 +146,101 @@ static const char *generic_name(uint32_t type, uint64_t config, char *text, size
 	return text;
 }
 
+/* bytes: of the attribute, as the file has it. */
+static int read_attr(struct perfdata_file *f, size_t i, const void *attr, size_t bytes,
+	const struct perfdata_section *ids, struct err *err)
+{
+	struct event *e = &f->event[i];
+	struct perf_event_attr a = { 0 };
+	char text[64];
+	memcpy(&a, attr, bytes < sizeof a ? bytes : sizeof a);
+	if (!inside(f, ids))
+		return err_set(err, ERR_INPUT,
+			"not a readable perf.data: the ids of event %zu lie outside of the file", i);
+	if (a.sample_type & ~KNOWN_SAMPLE_BITS)
+		return err_set(err, ERR_UNSUPPORTED,
+			"event %zu has a sample type that this reader does not know (0x%llx)", i,
+			(unsigned long long)a.sample_type);
+	e->info = (struct perfdata_event_info){
+		.type = a.type, .config = a.config, .sample_type = a.sample_type,
+		.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
+		.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
+		.has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
+	};
+	e->sample_id_all = a.sample_id_all;
+	e->branch_index = a.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
+	e->regs_user = a.sample_regs_user;
+	e->read_format = a.read_format;
+	if (!(e->name = strdup(generic_name(a.type, a.config, text, sizeof text))))
+		return err_set(err, ERR_NOMEM, "out of memory");
+	return add_ids(f, ids, i, err);
+}
+
+static int allocate_events(struct perfdata_file *f, struct err *err)
+{
+	if (!f->events || f->events > EVENTS_MAX)
+		return err_set(err, ERR_INPUT, "not a readable perf.data: %zu events", f->events);
+	f->event = calloc(f->events, sizeof *f->event);
+	return f->event ? 0 : err_set(err, ERR_NOMEM, "out of memory");
+}
+
 static int read_attrs(struct perfdata_file *f, struct err *err)
 {
 	const struct perfdata_header *h = &f->header;
 	if (!inside(f, &h->attrs) || h->attr_size < 64 + sizeof(struct perfdata_section) || h->attr_size > 65536)
 		return err_set(err, ERR_INPUT, "not a readable perf.data: bad attribute section");
 	f->events = h->attrs.size / h->attr_size;
-	if (!f->events || f->events > EVENTS_MAX)
-		return err_set(err, ERR_INPUT, "not a readable perf.data: %zu events", f->events);
-	f->event = calloc(f->events, sizeof *f->event);
-	if (!f->event)
-		return err_set(err, ERR_NOMEM, "out of memory");
+	int code = allocate_events(f, err);
 	struct cursor c = at(f, &h->attrs);
-	for (size_t i = 0; i < f->events; i++) {
-		struct event *e = &f->event[i];
-		struct perf_event_attr a = { 0 };
-		size_t in_file = h->attr_size - sizeof(struct perfdata_section);
-		memcpy(&a, take(&c, in_file), in_file < sizeof a ? in_file : sizeof a);
+	for (size_t i = 0; i < f->events && !code; i++) {
+		const size_t in_file = h->attr_size - sizeof(struct perfdata_section);
+		const void *attr = take(&c, in_file);
 		struct perfdata_section ids = { take_u64(&c), 0 };
 		ids.size = take_u64(&c);
-		if (!inside(f, &ids))
-			return err_set(err, ERR_INPUT,
-				"not a readable perf.data: the ids of event %zu lie outside of the file", i);
-		if (a.sample_type & ~KNOWN_SAMPLE_BITS)
-			return err_set(err, ERR_UNSUPPORTED,
-				"event %zu has a sample type that this reader does not know (0x%llx)", i,
-				(unsigned long long)a.sample_type);
-		char text[64];
-		e->info = (struct perfdata_event_info){
-			.type = a.type, .config = a.config, .sample_type = a.sample_type,
-			.period = a.freq ? 0 : a.sample_period, .frequency = a.freq ? a.sample_freq : 0,
-			.has_chain = a.sample_type & PERF_SAMPLE_CALLCHAIN,
-			.has_branches = a.sample_type & PERF_SAMPLE_BRANCH_STACK,
-		};
-		e->sample_id_all = a.sample_id_all;
-		e->branch_index = a.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX;
-		e->regs_user = a.sample_regs_user;
-		if (!(e->name = strdup(generic_name(a.type, a.config, text, sizeof text))))
-			return err_set(err, ERR_NOMEM, "out of memory");
-		int code = add_ids(f, &ids, i, err);
-		if (code)
-			return code;
+		code = read_attr(f, i, attr, in_file, &ids, err);
 	}
 	if (f->ids)
 		qsort(f->id, f->ids, sizeof *f->id, by_id);
-	return 0;
+	return code;
+}
+
+/* Pipe mode: events and features are records. */
+static int read_pipe_head(struct perfdata_file *f, struct err *err)
+{
+	int code = 0;
+	f->header.data = (struct perfdata_section){ PIPE_HEADER_BYTES, f->size - PIPE_HEADER_BYTES };
+	for (int pass = 0; pass < 2 && !code; pass++) {	/* count them, then read them */
+		const void *body;
+		size_t bytes, events = 0;
+		uint64_t next = 0;
+		for (uint32_t type; !code && (type = perfdata_next_tool(f, &next, &body, &bytes));) {
+			const uint8_t *p = body;
+			struct perfdata_section rest = { (uint64_t)(p - f->bytes), bytes };
+			uint32_t size = 0;
+			uint64_t feature = 0;
+			if (type == RECORD_HEADER_ATTR && bytes >= PERF_ATTR_SIZE_VER0) {
+				memcpy(&size, p + offsetof(struct perf_event_attr, size), sizeof size);
+				if (size < PERF_ATTR_SIZE_VER0 || size > bytes)
+					continue;
+				rest.offset += size;
+				rest.size -= size;
+				if (pass)
+					code = read_attr(f, events, p, size, &rest, err);
+				events++;
+			} else if (pass && type == RECORD_HEADER_FEATURE && bytes > sizeof feature) {
+				memcpy(&feature, p, sizeof feature);
+				if (feature < PERFDATA_FEATURES && feature != PERFDATA_BUILD_ID)
+					f->feature[feature] = (struct perfdata_section){ rest.offset + sizeof feature,
+						bytes - sizeof feature };
+			}
+		}
+		f->events = events;
+		if (!pass)
+			code = allocate_events(f, err);
+	}
+	if (f->ids)
+		qsort(f->id, f->ids, sizeof *f->id, by_id);
+	return code;
 }
 
 static struct event *event_of_id(const struct perfdata_file *f, uint64_t id)
@@ -510,6 +563,20 @@ static bool decode(const struct perfdata_file *f, uint64_t offset, struct perfda
 		r->tid = take_u32(&c);
 		r->parent_tid = take_u32(&c);
 		return !c.bad;
+	case PERF_RECORD_READ: {
+		/* read_format: the count, the times, the id; a group's, or one without id, is not needed */
+		const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		r->kind = PERFDATA_READ;
+		r->pid = take_u32(&c);
+		r->tid = take_u32(&c);
+		r->count = take_u64(&c);
+		if ((f->event[0].read_format & 7) != (times | PERF_FORMAT_ID))
+			return false;
+		take(&c, 16);
+		const struct event *e = event_of_id(f, take_u64(&c));
+		r->event = e ? (size_t)(e - f->event) : 0;
+		return e && !c.bad;
+	}
 	case PERF_RECORD_LOST:
 		r->kind = PERFDATA_LOST;
 		take(&c, 8);
@@ -566,8 +633,13 @@ static int parse(struct perfdata_file *f, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED, "perf.data of a machine with the other byte order");
 	if (memcmp(f->header.magic, "PERFILE2", 8))
 		return err_set(err, ERR_INPUT, "not a perf.data file");
-	if (f->header.size == 16)
-		return err_set(err, ERR_UNSUPPORTED, "perf.data in pipe mode: not supported");
+	if (f->header.size == PIPE_HEADER_BYTES) {
+		const int failed = read_pipe_head(f, err);
+		if (failed)
+			return failed;
+		const int names = read_event_names(f, err);
+		return names ? names : build_index(f, err);
+	}
 	if (f->header.size != sizeof f->header)
 		return err_set(err, ERR_INPUT, "not a readable perf.data: header of %llu bytes",
 			(unsigned long long)f->header.size);
@@ -588,8 +660,29 @@ static int parse(struct perfdata_file *f, struct err *err)
 	return code ? code : build_index(f, err);
 }
 
+static int read_input(struct perfdata_file *f, struct err *err)
+{
+	size_t room = 0;
+	for (;;) {
+		uint8_t *grown = f->size + 1 < room ? f->bytes : realloc(f->bytes, room = room ? 2 * room : 1 << 20);
+		if (!grown)
+			return err_set(err, ERR_NOMEM, "out of memory");
+		f->bytes = grown;
+		const ssize_t n = read(0, f->bytes + f->size, room - 1 - f->size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_system(err, "cannot read standard input");
+		if (n == 0)
+			return 0;
+		f->size += (uint64_t)n;
+	}
+}
+
 static int read_file(struct perfdata_file *f, const char *path, struct err *err)
 {
+	if (!strcmp(path, "-"))
+		return read_input(f, err);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_system(err, "cannot open %s", path);
@@ -661,6 +754,42 @@ void perfdata_close(struct perfdata_file *f)
 	free(f->index);
 	free(f->bytes);
 	free(f);
+}
+
+uint32_t perfdata_next_tool(const struct perfdata_file *f, uint64_t *at, const void **body, size_t *bytes)
+{
+	const uint64_t start = f->header.data.offset, size = f->header.data.size;
+	struct perf_event_header h;
+	while (size - *at >= sizeof h) {
+		const uint8_t *record = f->bytes + start + *at;
+		memcpy(&h, record, sizeof h);
+		if (h.size < sizeof h || h.size > size - *at)
+			break;
+		*at += h.size;
+		if (h.type < 64)
+			continue;
+		*body = record + sizeof h;
+		*bytes = h.size - sizeof h;
+		return h.type;
+	}
+	return 0;
+}
+
+size_t perfdata_event_of_id(const struct perfdata_file *f, uint64_t id)
+{
+	const struct event *e = event_of_id(f, id);
+	return e ? (size_t)(e - f->event) : SIZE_MAX;
+}
+
+const char *perfdata_word(const struct perfdata_file *f, size_t i)
+{
+	struct cursor c = at(f, &f->feature[PERFDATA_CMDLINE]);
+	const char *word = NULL;
+	if (i >= take_u32(&c))
+		return NULL;
+	for (size_t k = 0; k <= i; k++)
+		word = take_string(&c);
+	return word;
 }
 
 size_t perfdata_event_count(const struct perfdata_file *f) { return f->events; }

@@ -26,6 +26,8 @@
 /* A record type of the perf tool, not of the kernel.  Source: perf.data-file-format.txt,
  * "PERF_RECORD_FINISHED_ROUND". */
 #define RECORD_FINISHED_ROUND 68
+/* Those of pipe mode.  Source: ibid., "PERF_RECORD_HEADER_ATTR" and on. */
+enum { RECORD_HEADER_ATTR = 64, RECORD_HEADER_BUILD_ID = 67, RECORD_HEADER_FEATURE = 80, UPDATE_NAME = 2 };
 /* Source: perf.data-file-format.txt, "HEADER_BUILD_ID": the size byte in the entry is valid. */
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
@@ -37,7 +39,8 @@ struct perfdata_writer {
 	int fd;
 	struct err error;		/* the first error; code 0: none */
 	char *path;
-	bool call_chains, build_ids;
+	bool call_chains, build_ids, map_build_ids, thread_counts, counts;
+	bool pipe;
 	bool renamed, regular;		/* an old file was renamed to PATH.old; PATH is a regular file, not a device */
 	uint64_t sample_type, regs, branch_type;
 	struct perf_event_attr *attr;
@@ -99,13 +102,27 @@ static int write_at(int fd, const void *p, size_t n, uint64_t offset)
 	return 0;
 }
 
+static int write_on(int fd, const uint8_t *p, size_t n)
+{
+	while (n) {
+		const ssize_t done = write(fd, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
 static int flush(struct perfdata_writer *w)
 {
 	if (w->error.code)
 		return w->error.code;
 	if (!w->used)
 		return 0;
-	if (write_at(w->fd, w->chunk, w->used, w->written))
+	if (w->pipe ? write_on(w->fd, w->chunk, w->used) : write_at(w->fd, w->chunk, w->used, w->written))
 		return err_system(&w->error, "cannot write %s", w->path);
 	if (w->marks == MARKS) {
 		memmove(w->mark, w->mark + 1, sizeof w->mark[0] * (MARKS - 1));
@@ -137,6 +154,21 @@ static void put_sample_id(uint8_t *p, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct sample_id id = { .pid = pid, .tid = tid, .time = time, .id = 1 };
 	memcpy(p, &id, sizeof id);
+}
+
+int perfdata_read(struct perfdata_writer *w, size_t event, uint32_t pid, uint32_t tid, uint64_t count,
+	uint64_t enabled_ns, uint64_t running_ns)
+{
+	const struct { uint32_t pid, tid; uint64_t count, enabled, running, id; } body = {
+		pid, tid, count, enabled_ns, running_ns, event + 1,
+	};
+	const struct sample_id id = { .pid = pid, .tid = tid, .time = w->last_time, .id = event + 1 };
+	uint8_t *p = record(w, PERF_RECORD_READ, 0, 8 + sizeof body + sizeof id);
+	if (!p)
+		return w->error.code;
+	memcpy(p, &body, sizeof body);
+	memcpy(p + sizeof body, &id, sizeof id);
+	return 0;
 }
 
 int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time)
@@ -192,16 +224,25 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 		m->offset, m->dev_major, m->dev_minor, m->inode, 0, m->prot, MAP_PRIVATE,
 	};
 	size_t length = strnlen(m->path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
+	const bool with_id = w->map_build_ids && (m->prot & PROT_EXEC) && m->build_id && m->build_id_bytes;
 	uint8_t *p = record(w, PERF_RECORD_MMAP2,
-		PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA),
-		8 + sizeof body + padded + sizeof(struct sample_id));
+		PERF_RECORD_MISC_USER | (m->prot & PROT_EXEC ? 0 : PERF_RECORD_MISC_MMAP_DATA) |
+		(with_id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0), 8 + sizeof body + padded + sizeof(struct sample_id));
 	if (!p)
 		return w->error.code;
+	if (with_id) {	/* in place of device, inode and generation: length, three bytes, the build-id */
+		uint8_t id[24] = { 0 };
+		_Static_assert(sizeof id == 2 * sizeof body.major + sizeof body.inode + sizeof body.generation, "");
+		id[0] = (uint8_t)(m->build_id_bytes < PERFDATA_BUILD_ID_BYTES ? m->build_id_bytes
+			: PERFDATA_BUILD_ID_BYTES);
+		memcpy(id + 4, m->build_id, id[0]);
+		memcpy(&body.major, id, sizeof id);
+	}
 	memcpy(p, &body, sizeof body);
 	memset(p + sizeof body, 0, padded);
 	memcpy(p + sizeof body, m->path, length);
 	put_sample_id(p + sizeof body + padded, m->pid, m->tid, time);
-	if (w->build_ids && (m->prot & PROT_EXEC) && m->build_id && m->build_id_bytes)
+	if (w->build_ids && !with_id && (m->prot & PROT_EXEC) && m->build_id && m->build_id_bytes)
 		return know_file(w, m);
 	return 0;
 }
@@ -318,7 +359,16 @@ static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e,
 	a->sample_type = w->sample_type;
 	a->sample_regs_intr = w->sample_type & PERF_SAMPLE_REGS_INTR ? w->regs : 0;
 	a->branch_sample_type = w->sample_type & PERF_SAMPLE_BRANCH_STACK ? w->branch_type : 0;
-	a->read_format = PERF_FORMAT_ID;
+	if (w->counts) {
+		a->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		a->disabled = a->inherit = a->enable_on_exec = 1;
+		a->exclude_kernel = a->exclude_hv = e->exclude_kernel;
+		return;
+	}
+	a->read_format = PERF_FORMAT_ID |
+		(w->thread_counts ? PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING : 0);
+	a->inherit_stat = w->thread_counts;
+	a->build_id = w->map_build_ids;
 	a->freq = e->frequency != 0;
 	if (a->freq)
 		a->sample_freq = e->frequency;
@@ -334,6 +384,14 @@ static void fill_attr(struct perf_event_attr *a, const struct perfdata_event *e,
 	a->sample_id_all = 1;
 	if (first)		/* one event tracks the process, as in perf */
 		a->mmap = a->comm = a->task = a->mmap_data = a->mmap2 = a->comm_exec = 1;
+}
+
+int perfdata_tool_record(struct perfdata_writer *w, uint32_t type, const void *body, size_t bytes)
+{
+	uint8_t *p = record(w, type, 0, 8 + bytes);
+	if (p)
+		memcpy(p, body, bytes);
+	return p ? 0 : w->error.code;
 }
 
 static void release(struct perfdata_writer *w)
@@ -403,6 +461,8 @@ static int keep_options(struct perfdata_writer *w, const struct perfdata_options
 static int open_file(struct perfdata_writer *w, struct err *err)
 {
 	struct stat st;
+	if (w->pipe)
+		return 0;
 	if (stat(w->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
 		char *old;
 		if (asprintf(&old, "%s.old", w->path) < 0)
@@ -421,24 +481,56 @@ static int open_file(struct perfdata_writer *w, struct err *err)
 		return err_system(err, "cannot create %s", w->path);
 	w->regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
 	if (!w->regular && lseek(w->fd, 0, SEEK_CUR) < 0)
-		return err_set(err, ERR_UNSUPPORTED, "%s is a pipe: perf's pipe mode is not supported; name a file",
+		return err_set(err, ERR_UNSUPPORTED, "%s is a pipe: -o - writes for pipes, to standard output",
 			w->path);
 	return 0;
+}
+
+/* Pipe mode: the magic word, then the events as records. */
+static int begin_pipe(struct perfdata_writer *w, struct err *err)
+{
+	struct { char magic[8]; uint64_t size; } head = { .size = sizeof head };
+	memcpy(head.magic, "PERFILE2", sizeof head.magic);
+	memcpy(w->chunk, &head, sizeof head);
+	w->used = w->written = sizeof head;
+	w->written = 0;
+	for (size_t i = 0; i < w->events; i++) {
+		const uint64_t id = i + 1;
+		uint8_t *p = record(w, RECORD_HEADER_ATTR, 0, 8 + PERFDATA_ATTR_BYTES + sizeof id);
+		if (!p)
+			break;
+		memcpy(p, &w->attr[i], PERFDATA_ATTR_BYTES);
+		memcpy(p + PERFDATA_ATTR_BYTES, &id, sizeof id);
+	}
+	for (size_t i = 0; i < w->events; i++) {
+		const uint64_t what[2] = { UPDATE_NAME, i + 1 };
+		const size_t length = strnlen(w->name[i], PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
+		uint8_t *p = record(w, PERFDATA_TOOL_EVENT_UPDATE, 0, 8 + sizeof what + padded);
+		if (!p)
+			break;
+		memcpy(p, what, sizeof what);
+		memset(p + sizeof what, 0, padded);
+		memcpy(p + sizeof what, w->name[i], length);
+	}
+	return w->error.code ? err_set(err, w->error.code, "%s", w->error.text) : 0;
 }
 
 int perfdata_create(struct perfdata_writer **out, const struct perfdata_options *o, struct err *err)
 {
 	if (!o->event_count)
 		return err_set(err, ERR_INPUT, "no event to sample");
-	if (!strcmp(o->path, "-"))
-		return err_set(err, ERR_UNSUPPORTED, "-o -: perf's pipe mode is not supported; name a file");
 	struct perfdata_writer *w = calloc(1, sizeof *w);
 	if (!w)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	w->fd = -1;
+	w->pipe = o->pipe > 0;
+	w->fd = w->pipe ? o->pipe : -1;
 	w->call_chains = o->call_chains;
 	w->build_ids = o->build_ids;
-	w->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+	w->map_build_ids = o->build_ids && o->map_build_ids;
+	w->thread_counts = o->thread_counts;
+	w->counts = o->counts;
+	w->sample_type = o->counts ? PERF_SAMPLE_IDENTIFIER
+		: PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | (o->call_chains ? PERF_SAMPLE_CALLCHAIN : 0) |
 		(o->fields & PERFDATA_ADDR ? PERF_SAMPLE_ADDR : 0) |
 		(o->fields & PERFDATA_WEIGHT ? PERF_SAMPLE_WEIGHT_STRUCT : 0) |
@@ -448,8 +540,13 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
 	w->regs = o->regs & ((UINT64_C(1) << PERFDATA_REG_COUNT) - 1);
 	w->branch_type = o->branch_type;
 	int code = keep_options(w, o) ? err_set(err, ERR_NOMEM, "out of memory") : open_file(w, err);
-	if (code) {
-		release(w);
+	if (!code && w->pipe)
+		code = begin_pipe(w, err);
+	if (code || w->pipe) {
+		if (code)
+			release(w);
+		else
+			*out = w;
 		return code;
 	}
 	w->data_start = sizeof(struct perfdata_header) +
@@ -602,6 +699,8 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	case PERFDATA_CACHE:
 		put_caches(b, w);
 		return w->caches;
+	case PERFDATA_STAT:		/* an empty section */
+		return w->counts;
 	case PERFDATA_BRANCH_STACK:	/* an empty section */
 		return w->sample_type & PERF_SAMPLE_BRANCH_STACK;
 	case PERFDATA_MEM_TOPOLOGY: {
@@ -642,6 +741,35 @@ static void build_features(struct bytes *all, const struct perfdata_writer *w, u
 	bytes_free(&body);
 }
 
+/* Pipe mode: each feature as a record, and the build-ids, before the last round ends. */
+static void finish_pipe(struct perfdata_writer *w)
+{
+	for (unsigned i = 0; i < PERFDATA_FEATURES; i++) {
+		struct bytes b = { 0 };
+		const uint64_t feature = i;
+		const bool has = put_feature(&b, w, i);
+		put_zeros(&b, -b.size & 7);
+		if (has && !b.failed && i == PERFDATA_BUILD_ID) {
+			for (size_t at = 0; at < b.size;) {
+				struct perf_event_header h;
+				memcpy(&h, b.data + at, sizeof h);
+				uint8_t *p = record(w, RECORD_HEADER_BUILD_ID, h.misc, h.size);
+				if (!p)
+					break;
+				memcpy(p, b.data + at + sizeof h, h.size - sizeof h);
+				at += h.size;
+			}
+		} else if (has && !b.failed && b.size < CHUNK - 64) {
+			uint8_t *p = record(w, RECORD_HEADER_FEATURE, 0, 16 + b.size);
+			if (p) {
+				memcpy(p, &feature, sizeof feature);
+				memcpy(p + sizeof feature, b.data, b.size);
+			}
+		}
+		bytes_free(&b);
+	}
+}
+
 /* Writes the features after the data at w->written, then the header. */
 static int close_file(struct perfdata_writer *w, const struct bytes *features, const uint64_t map[4])
 {
@@ -678,7 +806,22 @@ static int close_file(struct perfdata_writer *w, const struct bytes *features, c
 
 int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *samples, struct err *err)
 {
-	record(w, RECORD_FINISHED_ROUND, 0, 8);
+	if (w->pipe) {
+		finish_pipe(w);
+		record(w, RECORD_FINISHED_ROUND, 0, 8);
+		flush(w);
+		if (bytes)
+			*bytes = w->written;
+		if (samples)
+			*samples = w->samples;
+		const int code = w->error.code;
+		if (err && code)
+			*err = w->error;
+		release(w);
+		return code;
+	}
+	if (!w->counts)
+		record(w, RECORD_FINISHED_ROUND, 0, 8);
 	flush(w);
 	struct bytes features = { 0 };
 	uint64_t map[4] = { 0 };
@@ -719,7 +862,7 @@ int perfdata_finish(struct perfdata_writer *w, uint64_t *bytes, uint64_t *sample
 
 void perfdata_discard(struct perfdata_writer *w)
 {
-	if (w->regular && unlink(w->path) == 0 && w->renamed) {
+	if (!w->pipe && w->regular && unlink(w->path) == 0 && w->renamed) {
 		char *old;
 		if (asprintf(&old, "%s.old", w->path) >= 0) {
 			/* if this fails, the old file is still there as PATH.old */

@@ -8,6 +8,8 @@
  */
 #include "output/profile.h"
 #include "softpmu/pmu.h"
+#include "util/grow.h"
+#include "util/texts.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@ struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32
 	struct { const void *dso, *symbol; uint64_t address; } from, to; uint64_t cycles; };
 
 struct frame { struct symbols_place place; uint64_t ip; char level; };
+enum { FRAMES_MAX = 4 * PERFDATA_CHAIN_MAX };	/* of a chain, inlined functions among them */
 struct taken { struct profile_end from, to; unsigned prediction, cycles; };	/* a branch */
 
 /* ---- threads ---- */
@@ -93,6 +96,14 @@ static int on_record(struct profile *p, const struct perfdata_record *r)
 		t->comm = comm;
 		t->pid = r->pid;
 		return symbols_fork(p->symbols, r->parent_pid, r->pid, r->time);
+	}
+	case PERFDATA_READ: {
+		struct profile_read *read = grow_array(p->read, p->reads, &p->read_room, 16, sizeof *read);
+		if (!read)
+			return ERR_NOMEM;
+		p->read = read;
+		p->read[p->reads++] = (struct profile_read){ r->pid, r->tid, r->event, r->count };
+		return 0;
 	}
 	case PERFDATA_LOST:
 		p->lost += r->lost;
@@ -214,7 +225,7 @@ static const char *source_line(struct profile *p, const struct symbols_place *at
 	struct symbols_line line;
 	char text[4096 + 32];
 	if (symbols_place_lines(at, &line, 1) && *line.file) {
-		const char *slash = strrchr(line.file, '/');
+		const char *slash = p->options.full_paths ? NULL : strrchr(line.file, '/');
 		snprintf(text, sizeof text, "%.4000s:%u", slash ? slash + 1 : line.file, line.line);
 	} else if (at->symbol) {
 		snprintf(text, sizeof text, "%.4000s+%llu", at->symbol->name,
@@ -328,19 +339,50 @@ static bool is_kernel(const struct perfdata_record *r)
 	return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* Writes the chain's frames in the order of the trees; returns their number. */
-static size_t read_chain(struct profile *p, const struct perfdata_record *r, struct frame frame[PERFDATA_CHAIN_MAX])
+/* Adds a frame of the chain, and before it those of the functions that are inlined there.  room: for these. */
+static size_t add_frames(struct profile *p, const struct frame *f, bool caller, size_t room, struct frame *out)
 {
-	size_t count = 0;
-	bool kernel = is_kernel(r);
-	for (size_t i = 0; i < r->chain_length && count < PERFDATA_CHAIN_MAX; i++) {
+	const struct symbol *const *inlined = NULL;
+	size_t count = p->options.inlines ? symbols_place_inlined(&f->place, caller, &inlined) : 0;
+	count = count < room ? count : room;
+	for (size_t i = 0; i < count; i++) {
+		out[i] = *f;
+		out[i].place.symbol = inlined[i];
+	}
+	out[count] = *f;
+	return count + 1;
+}
+
+/* Writes the chain's frames in the order of the trees; returns their number. */
+static size_t read_chain(struct profile *p, const struct perfdata_record *r, struct frame frame[FRAMES_MAX])
+{
+	size_t count = 0, frames = 0, skipped = 0;
+	const size_t most = p->options.max_stack ? p->options.max_stack : PERFDATA_CHAIN_MAX;
+	/* as in perf, which reads the chain in the order of the trees */
+	for (size_t i = 0; p->options.max_stack && p->options.caller_first && i < r->chain_length; i++)
+		skipped += perfdata_chain_ip(r, i) < (uint64_t)PERF_CONTEXT_MAX;
+	skipped = skipped > most ? skipped - most : 0;
+	bool kernel = is_kernel(r), caller = false;
+	for (size_t i = 0; i < r->chain_length && frames < most; i++) {
 		uint64_t ip = perfdata_chain_ip(r, i);
-		if (ip < (uint64_t)PERF_CONTEXT_MAX)
-			resolve(p, r, ip, kernel, &frame[count++]);
-		else if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_USER)
+		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
+			struct frame f;
+			if (skipped) {
+				skipped--;
+				caller = true;
+				continue;
+			}
+			resolve(p, r, ip, kernel, &f);
+			frames++;
+			count += add_frames(p, &f, caller, FRAMES_MAX - PERFDATA_CHAIN_MAX - count + frames - 1,
+				frame + count);
+			caller = true;
+		} else if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_USER) {
 			kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
-		else
+			caller = false;
+		} else {
 			return 0;	/* bad frame pointers led to garbage; perf drops such a chain, too */
+		}
 	}
 	if (p->options.caller_first)
 		for (size_t i = 0; i < count / 2; i++) {
@@ -350,6 +392,48 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 		}
 	return count;
 }
+
+/* ---- filters ---- */
+
+static bool number_on_list(const char *list, uint32_t number)
+{
+	char text[16];
+	snprintf(text, sizeof text, "%u", number);
+	return texts_on_list(list, text);
+}
+
+/* Processors may be ranges: 0,2-4. */
+static bool cpu_on_list(const char *list, uint32_t cpu)
+{
+	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL) {
+		unsigned first = 0, last = 0;
+		const int n = sscanf(list, "%u-%u", &first, &last);
+		if (n > 0 && cpu >= first && cpu <= (n == 2 ? last : first))
+			return true;
+	}
+	return false;
+}
+
+/* As in perf, times and processors also choose what percentages are of. */
+static bool counts_at_all(const struct profile_filter *f, const struct perfdata_record *r)
+{
+	return (!f->cpus || cpu_on_list(f->cpus, r->cpu)) && r->time >= f->from && (!f->until || r->time <= f->until);
+}
+
+static bool sample_passes(const struct profile_filter *f, const struct perfdata_record *r, const char *comm)
+{
+	return (!f->comms || texts_on_list(f->comms, comm)) && (!f->pids || number_on_list(f->pids, r->pid)) &&
+		(!f->tids || number_on_list(f->tids, r->tid));
+}
+
+static bool place_passes(const struct profile_filter *f, const struct symbols_place *at)
+{
+	const char *name = at->symbol ? at->symbol->name : "";
+	return (!f->dsos || texts_on_list(f->dsos, at->dso)) && (!f->symbols || texts_on_list(f->symbols, name)) &&
+		(!f->part || strstr(name, f->part)) && (!f->resolved || at->symbol);
+}
+
+/* ---- samples ---- */
 
 struct load { struct profile *p; struct key **keys; };
 
@@ -375,6 +459,8 @@ static int on_branches(struct load *l, const struct perfdata_record *r, const st
 			.cycles = b.flags >> 4 & 0xffff };
 		if (branch_end(p, r, b.from, &from, &taken.from) || branch_end(p, r, b.to, &to, &taken.to))
 			return ERR_NOMEM;
+		if (!place_passes(&p->options.filter, &to.place))
+			continue;
 		size_t at = get_entry(p, e, &l->keys[r->event], r, t, &to, &taken);
 		if (at == SIZE_MAX)
 			return ERR_NOMEM;
@@ -395,7 +481,7 @@ static bool wants_pushouts(const struct profile_options *o)
 	return false;
 }
 
-/* Is it a pushout counter, whose weights are pushouts?  cmd_record.c, describe, sets this config. */
+/* Is it a pushout counter, whose weights are pushouts?  record_event.c sets this config. */
 static bool counts_pushouts(const struct perfdata_event_info *e)
 {
 	return e->type == PERF_TYPE_RAW && (e->config & ~UINT64_C(0xff)) == MSR_PUSHOUT_CAPABILITIES;
@@ -424,26 +510,41 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	struct profile *p = l->p;
 	struct profile_event *e = &p->event[r->event];
 	struct profile_thread thread = { r->tid, r->pid, comm };
-	struct frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[PERFDATA_CHAIN_MAX];
+	struct frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[FRAMES_MAX];
 	static const struct taken none;
+	const struct profile_filter *filter = &p->options.filter;
+	if (!counts_at_all(filter, r) || (filter->resolved && !place->symbol))
+		return 0;
+	const bool passes = sample_passes(filter, r, comm), leaf_passes = passes && place_passes(filter, place);
+	if (!leaf_passes && !filter->relative && !p->options.branches) {
+		e->samples++;
+		e->period += r->period;
+	}
+	if (!passes)
+		return 0;
 	if (p->options.branches)
 		return on_branches(l, r, &thread);
-	size_t count = e->chains ? read_chain(p, r, frame) : 0, seen[PERFDATA_CHAIN_MAX + 1], seen_count = 0;
-	e->samples++;
-	e->period += r->period;
-	size_t at = get_entry(p, e, &l->keys[r->event], r, &thread, &leaf, &none);
-	if (at == SIZE_MAX)
-		return ERR_NOMEM;
-	e->entry[at].self += r->period;
-	e->entry[at].total += r->period;
-	e->entry[at].samples++;
-	if (add_pushout(e, &e->entry[at], r))
-		return ERR_NOMEM;
-	if (count && p->options.trees && add_chain(p, &e->entry[at], frame, count, r->period))
-		return ERR_NOMEM;
-	seen[seen_count++] = at;
+	size_t count = e->chains ? read_chain(p, r, frame) : 0, seen[FRAMES_MAX + 1], seen_count = 0;
+	size_t at;
+	if (leaf_passes) {
+		e->samples++;
+		e->period += r->period;
+		at = get_entry(p, e, &l->keys[r->event], r, &thread, &leaf, &none);
+		if (at == SIZE_MAX)
+			return ERR_NOMEM;
+		e->entry[at].self += r->period;
+		e->entry[at].total += r->period;
+		e->entry[at].samples++;
+		if (add_pushout(e, &e->entry[at], r))
+			return ERR_NOMEM;
+		if (count && p->options.trees && add_chain(p, &e->entry[at], frame, count, r->period))
+			return ERR_NOMEM;
+		seen[seen_count++] = at;
+	}
 	for (size_t i = 0; e->children && i < count; i++) {
 		struct frame caller = frame[i];
+		if (!place_passes(filter, &caller.place))
+			continue;
 		if (!caller.place.symbol)
 			caller.place.address = caller.ip;
 		at = get_entry(p, e, &l->keys[r->event], r, &thread, &caller, &none);
@@ -621,6 +722,7 @@ void profile_free(struct profile *p)
 	texts_free(&p->texts);
 	symbols_destroy(p->symbols);
 	free(p->thread);
+	free(p->read);
 	free(p->event);
 	free(p);
 }

@@ -19,6 +19,15 @@ enum profile_key {
 	PROFILE_KEYS
 };
 
+/* Which samples count.  Lists are words between commas; NULL: all. */
+struct profile_filter {
+	const char *comms, *pids, *tids, *cpus;	/* of the sample */
+	const char *dsos, *symbols;		/* of an entry: each function of a call chain passes by itself */
+	const char *part;			/* a part of the symbol's name */
+	uint64_t from, until;			/* of the sample's time, in ns; until 0: no end */
+	bool resolved;				/* only entries with a symbol */
+	bool relative;				/* percentages are of what passes, not of the whole file */
+};
 struct profile_options {
 	enum profile_key key[PROFILE_KEYS];
 	size_t keys;
@@ -27,9 +36,14 @@ struct profile_options {
 	bool branches;
 	bool chains;		/* collect call chains where the file has them */
 	bool trees;		/* build call trees from them */
+	bool full_paths;	/* source lines have the whole path of their file */
+	bool inlines;		/* call chains have the inlined functions, too */
+	/* Frames of a chain that are read, inlined ones apart, in the order of the trees; 0: all. */
+	size_t max_stack;
 	bool children;		/* a function's total includes what it called (needs chains) */
 	bool by_self;		/* sort by `self` even with children */
 	bool caller_first;	/* call trees from the outermost caller down, else from the sampled function up */
+	struct profile_filter filter;
 	double chain_percent;	/* call trees omit branches below this share of the whole */
 };
 
@@ -70,17 +84,20 @@ struct profile_event {
 	/* private */
 	size_t room, *slot, slots;
 };
+struct profile_read { uint32_t pid, tid; size_t event; uint64_t count; };	/* what a thread counted */
 struct profile {
 	struct profile_event *event;
 	size_t events;
 	uint64_t lost;
+	struct profile_read *read;
+	size_t reads;
 	struct symbols *symbols;
 	/* private */
 	struct profile_options options;
 	struct perfdata_file *file;
 	struct texts texts;
 	struct profile_thread *thread;
-	size_t threads;
+	size_t threads, read_room;
 	struct profile_chunk *chunks;
 };
 
@@ -110,6 +127,15 @@ struct report_options {
 	bool only_self;		/* one column of percentages even with children */
 	bool counts;		/* a column with the number of samples */
 	bool print_chains;
+	const char *filtered;	/* lines about filters, above the tables; NULL: none */
+	bool totals;		/* a column with the periods */
+	bool quiet;		/* no headings */
+	bool mangled;		/* names as in the file */
+	bool threads;		/* what each thread counted, behind the tables */
+	bool hierarchy;		/* an entry for each key, below that of the key before */
+	bool skip_empty;	/* no tables without samples */
+	const char *separator;	/* between columns, without padding; NULL: a table */
+	const char *widths;	/* "W,W,...": of the columns, the percentages first; NULL: as wide as their text */
 	bool sort_starts_with_symbol;	/* then, as in perf, a tree does not repeat the entry's own name */
 };
 void report_stdio(FILE *to, const struct profile *p, const struct report_options *o);

@@ -6,6 +6,7 @@
  */
 #include "output/profile.h"
 #include "util/json.h"
+#include <stdlib.h>
 #include <string.h>
 
 static double percent(uint64_t part, uint64_t whole)
@@ -46,10 +47,16 @@ static void plain(char *text)
 			*text = '?';
 }
 
-static void symbol_cell(const struct symbol *symbol, char level, uint64_t address, char text[TEXT])
+static const char *shown_name(const struct symbol *symbol, bool mangled)
+{
+	return mangled && symbol->linkage ? symbol->linkage : symbol->name;
+}
+
+static void symbol_cell(const struct symbol *symbol, char level, uint64_t address, bool mangled, char text[TEXT])
 {
 	if (symbol)
-		snprintf(text, TEXT, "[%c] %s", level, symbol->name);
+		snprintf(text, TEXT, "[%c] %s%s", level, shown_name(symbol, mangled),
+			symbol->inlined ? " (inlined)" : "");
 	else
 		snprintf(text, TEXT, "[%c] %#.16llx", level, (unsigned long long)address);
 }
@@ -60,12 +67,12 @@ static const char *prediction(const struct profile_entry *e)
 }
 
 static void cell(const struct profile_event *event, const struct profile_entry *e, enum profile_key key,
-	char text[TEXT])
+	bool mangled, char text[TEXT])
 {
 	switch (key) {
 	case PROFILE_COMM: snprintf(text, TEXT, "%s", e->comm); break;
 	case PROFILE_DSO: snprintf(text, TEXT, "%s", e->dso); break;
-	case PROFILE_SYMBOL: symbol_cell(e->symbol, e->level, e->address, text); break;
+	case PROFILE_SYMBOL: symbol_cell(e->symbol, e->level, e->address, mangled, text); break;
 	case PROFILE_SRCLINE: snprintf(text, TEXT, "%s", e->srcline); break;
 	case PROFILE_PID: snprintf(text, TEXT, "%7d:%s", (int)e->pid, e->comm); break;
 	case PROFILE_TID: snprintf(text, TEXT, "%7d:%s", (int)e->tid, e->comm); break;
@@ -84,8 +91,8 @@ static void cell(const struct profile_event *event, const struct profile_entry *
 		break;
 	case PROFILE_DSO_FROM: snprintf(text, TEXT, "%s", e->from.dso); break;
 	case PROFILE_DSO_TO: snprintf(text, TEXT, "%s", e->to.dso); break;
-	case PROFILE_SYMBOL_FROM: symbol_cell(e->from.symbol, e->from.level, e->from.address, text); break;
-	case PROFILE_SYMBOL_TO: symbol_cell(e->to.symbol, e->to.level, e->to.address, text); break;
+	case PROFILE_SYMBOL_FROM: symbol_cell(e->from.symbol, e->from.level, e->from.address, mangled, text); break;
+	case PROFILE_SYMBOL_TO: symbol_cell(e->to.symbol, e->to.level, e->to.address, mangled, text); break;
 	case PROFILE_MISPREDICT: snprintf(text, TEXT, "%s", prediction(e)); break;
 	case PROFILE_CYCLES: e->cycles ? snprintf(text, TEXT, "%u", e->cycles) : snprintf(text, TEXT, "-"); break;
 	case PROFILE_KEYS: *text = 0; break;
@@ -93,13 +100,26 @@ static void cell(const struct profile_event *event, const struct profile_entry *
 	plain(text);
 }
 
-static void measure(const struct profile_event *event, const struct profile *p, size_t width[PROFILE_KEYS])
+/* The width that -w gives column `number`, of which the percentages are number 0; 0: none. */
+static size_t chosen_width(const char *widths, size_t number)
+{
+	while (widths && number--)
+		widths = strchr(widths, ',') ? strchr(widths, ',') + 1 : NULL;
+	const unsigned long width = widths ? strtoul(widths, NULL, 10) : 0;
+	return width < TEXT ? width : TEXT - 1;
+}
+
+static void measure(const struct profile_event *event, const struct profile *p, const struct report_options *o,
+	size_t width[PROFILE_KEYS])
 {
 	char text[TEXT];
 	for (size_t k = 0; k < p->options.keys; k++) {
+		width[k] = chosen_width(o->widths, k + 1);
+		if (width[k])
+			continue;
 		width[k] = strlen(title[p->options.key[k]]);
 		for (size_t i = 0; i < event->entries; i++) {
-			cell(event, &event->entry[i], p->options.key[k], text);
+			cell(event, &event->entry[i], p->options.key[k], o->mangled, text);
 			size_t n = strlen(text);
 			if (p->options.key[k] == PROFILE_DSO && !event->entry[i].symbol && n < UNRESOLVED_WIDTH)
 				n = UNRESOLVED_WIDTH;
@@ -111,7 +131,7 @@ static void measure(const struct profile_event *event, const struct profile *p, 
 
 /* ---- call trees, drawn as in perf ---- */
 
-struct drawing { FILE *to; uint64_t whole; int margin; bool anything; };
+struct drawing { FILE *to; uint64_t whole; int margin; bool anything, mangled; };
 
 static void margin(const struct drawing *d)
 {
@@ -122,9 +142,9 @@ static void node_name(const struct drawing *d, const struct profile_node *n)
 {
 	if (n->symbol) {
 		char text[TEXT];
-		snprintf(text, sizeof text, "%s", n->symbol->name);
+		snprintf(text, sizeof text, "%s", shown_name(n->symbol, d->mangled));
 		plain(text);
-		fprintf(d->to, "%s\n", text);
+		fprintf(d->to, "%s%s\n", text, n->symbol->inlined ? " (inlined)" : "");
 	} else {
 		fprintf(d->to, "%#llx\n", (unsigned long long)n->ip);
 	}
@@ -169,9 +189,10 @@ static void draw_children(struct drawing *d, const struct profile_node *parent, 
 	}
 }
 
-static void draw_tree(FILE *to, const struct profile_event *event, const struct profile_entry *e, bool skip_first)
+static void draw_tree(FILE *to, const struct profile_event *event, const struct profile_entry *e, bool skip_first,
+	bool mangled)
 {
-	struct drawing d = { to, event->period, 0, false };
+	struct drawing d = { to, event->period, 0, false, mangled };
 	const struct profile_node *root = e->tree;
 	uint64_t own = event->children ? e->total : e->self;
 	/* A single branch with everything below it needs no percentage. */
@@ -210,8 +231,7 @@ static void dots(FILE *to, size_t n)
 		fputc('.', to);
 }
 
-static void headers(FILE *to, const struct profile *p, const struct profile_event *e, const struct report_options *o,
-		    const size_t width[PROFILE_KEYS])
+static void event_lines(FILE *to, const struct profile_event *e)
 {
 	uint64_t n = e->samples;
 	char unit = ' ';
@@ -221,14 +241,30 @@ static void headers(FILE *to, const struct profile *p, const struct profile_even
 	}
 	fprintf(to, "# Samples: %llu%c of event '%s'\n", (unsigned long long)n, unit, e->info->name);
 	fprintf(to, "# Event count (approx.): %llu\n#\n", (unsigned long long)e->period);
-	bool two = e->children && !o->only_self;
-	fputs(two ? "# Children      Self" : "# Overhead", to);
+}
+
+static void headers(FILE *to, const struct profile *p, const struct profile_event *e, const struct report_options *o,
+		    const size_t width[PROFILE_KEYS])
+{
+	const bool two = e->children && !o->only_self;
+	const char *x = o->separator, *sign = x ? x : "";
+	event_lines(to, e);
+	if (x)
+		fprintf(to, two ? "# Children%sSelf" : "# Overhead%.0s", x);
+	else
+		fputs(two ? "# Children      Self" : "# Overhead", to);
 	if (o->counts)
-		fputs("       Samples", to);
+		fprintf(to, x ? "%sSamples" : "%.0s       Samples", sign);
+	if (o->totals)
+		fprintf(to, x ? "%sPeriod" : "%.0s        Period", sign);
 	for (size_t k = 0; k < p->options.keys; k++)
-		fprintf(to, "  %-*s", (int)width[k], title[p->options.key[k]]);
-	fputs(two ? "\n# ........  ........" : "\n# ........", to);
-	if (o->counts)
+		x ? fprintf(to, "%s%s", x, title[p->options.key[k]] + strspn(title[p->options.key[k]], " "))
+		  : fprintf(to, "  %-*.*s", (int)width[k], (int)width[k], title[p->options.key[k]]);
+	fputc('\n', to);
+	if (x)
+		return;
+	fputs(two ? "# ........  ........" : "# ........", to);
+	for (int i = 0; i < o->counts + o->totals; i++)
 		fputs("  ............", to);
 	for (size_t k = 0; k < p->options.keys; k++) {
 		fputs("  ", to);
@@ -237,40 +273,228 @@ static void headers(FILE *to, const struct profile *p, const struct profile_even
 	fputs("\n#\n", to);
 }
 
-void report_stdio(FILE *to, const struct profile *p, const struct report_options *o)
+/* The row of an entry as words between separators. */
+static void separated(FILE *to, const struct profile *p, const struct profile_event *event,
+	const struct profile_entry *e, const struct report_options *o)
 {
 	char text[TEXT];
-	fprintf(to, "# softpmu report of %s\n#\n# Total Lost Samples: %llu\n#\n", o->file_name,
-		(unsigned long long)p->lost);
+	if (event->children && !o->only_self)
+		fprintf(to, "%.2f%%%s", percent(e->total, event->period), o->separator);
+	fprintf(to, "%.2f%%", percent(e->self, event->period));
+	if (o->counts)
+		fprintf(to, "%s%llu", o->separator, (unsigned long long)e->samples);
+	if (o->totals)
+		fprintf(to, "%s%llu", o->separator, (unsigned long long)e->self);
+	for (size_t k = 0; k < p->options.keys; k++) {
+		cell(event, e, p->options.key[k], o->mangled, text);
+		/* as in perf: the separator itself becomes a point */
+		for (char *c = text; *o->separator && !o->separator[1] && *c; c++)
+			if (*c == *o->separator)
+				*c = '.';
+		fprintf(to, "%s%s", o->separator, text + strspn(text, " "));
+	}
+	fputc('\n', to);
+}
+
+static void row(FILE *to, const struct profile *p, const struct profile_event *event, const struct profile_entry *e,
+	const struct report_options *o, const size_t width[PROFILE_KEYS])
+{
+	char text[TEXT];
+	if (event->children && !o->only_self)
+		fprintf(to, "  %7.2f%%", percent(e->total, event->period));
+	fprintf(to, "  %7.2f%%", percent(e->self, event->period));
+	if (o->counts)
+		fprintf(to, "  %12llu", (unsigned long long)e->samples);
+	if (o->totals)
+		fprintf(to, "  %12llu", (unsigned long long)e->self);
+	for (size_t k = 0; k < p->options.keys; k++) {
+		cell(event, e, p->options.key[k], o->mangled, text);
+		/* has a variable length in perf: not padded at the end of a line */
+		const enum profile_key key = p->options.key[k];
+		if (chosen_width(o->widths, k + 1))
+			fprintf(to, "  %-*.*s", (int)width[k], (int)width[k], text);
+		else if (k + 1 < p->options.keys || (key != PROFILE_SYMBOL && key != PROFILE_SRCLINE))
+			fprintf(to, "  %-*s", (int)width[k], text);
+		else
+			fprintf(to, "  %s", text);
+	}
+	fputc('\n', to);
+}
+
+/* ---- hierarchy ---- */
+
+struct level { const struct profile_event *event; const struct profile *p; const struct report_options *o; };
+
+static int same_until(const struct level *l, const struct profile_entry *a, const struct profile_entry *b, size_t keys)
+{
+	char x[TEXT], y[TEXT];
+	for (size_t k = 0; k < keys; k++) {
+		cell(l->event, a, l->p->options.key[k], l->o->mangled, x);
+		cell(l->event, b, l->p->options.key[k], l->o->mangled, y);
+		const int c = strcmp(x, y);
+		if (c)
+			return c;
+	}
+	return 0;
+}
+
+static int by_keys(const void *a, const void *b, void *context)
+{
+	const struct profile_entry *const *x = a, *const *y = b;
+	const struct level *l = context;
+	return same_until(l, *x, *y, l->p->options.keys);
+}
+
+struct group { size_t first, count; uint64_t period; };
+static int largest_first(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+	if (x->period != y->period)
+		return x->period > y->period ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;	/* by text, as they were sorted */
+}
+
+/* Prints the entries, which agree in the first `depth` keys, by the key behind them. */
+static void print_level(FILE *to, const struct level *l, const struct profile_entry *const *e, size_t entries,
+	size_t depth, const size_t width[PROFILE_KEYS])
+{
+	enum { INDENT = 3 };	/* perf's HIERARCHY_INDENT */
+	const size_t keys = l->p->options.keys;
+	struct group *group = calloc(entries + 1, sizeof *group);
+	size_t groups = 0;
+	char text[TEXT];
+	for (size_t i = 0; group && i < entries; i++) {
+		if (!i || same_until(l, e[i - 1], e[i], depth + 1))
+			group[groups++].first = i;
+		group[groups - 1].count++;
+		group[groups - 1].period += e[i]->self;
+	}
+	if (group)
+		qsort(group, groups, sizeof *group, largest_first);
+	for (size_t g = 0; g < groups; g++) {
+		const double share = percent(group[g].period, l->event->period);
+		if (share < l->o->percent_limit || !group[g].period)
+			continue;
+		cell(l->event, e[group[g].first], l->p->options.key[depth], l->o->mangled, text);
+		fprintf(to, "%*s  %7.2f%%%*s  %-*s\n", (int)(INDENT * depth), "", share, (int)(INDENT * (keys - 1)), "",
+			depth + 1 < keys && depth ? (int)width[depth] : 0, text);
+		if (depth + 1 < keys)
+			print_level(to, l, e + group[g].first, group[g].count, depth + 1, width);
+	}
+	free(group);
+}
+
+static void hierarchy(FILE *to, const struct profile *p, const struct profile_event *event,
+	const struct report_options *o, const size_t width[PROFILE_KEYS])
+{
+	const struct level l = { event, p, o };
+	const struct profile_entry **e = calloc(event->entries + 1, sizeof *e);
+	size_t wide = 0, keys = p->options.keys;
+	for (size_t i = 0; e && i < event->entries; i++)
+		e[i] = &event->entry[i];
+	if (e)
+		qsort_r(e, event->entries, sizeof *e, by_keys, (void *)&l);
+	for (size_t k = 0; k < keys; k++)
+		wide = width[k] + 3 * k > wide ? width[k] + 3 * k : wide;
+	if (!o->quiet) {
+		event_lines(to, event);
+		fprintf(to, "# %*s  ", (int)(8 + 3 * (keys - 1)), "Overhead");
+		for (size_t k = 0; k < keys; k++)
+			fprintf(to, "%s%s", k ? " / " : "", title[p->options.key[k]]);
+		fputs("\n# ", to);
+		dots(to, 8 + 3 * (keys - 1));
+		fputs("  ", to);
+		dots(to, wide);
+		fputs("\n#\n", to);
+	}
+	if (e)
+		print_level(to, &l, e, event->entries, 0, width);
+	free(e);
+	fputs("\n\n", to);
+}
+
+/* What each thread counted, as perf report -T prints it.  Source: Linux, tools/perf/util/values.c. */
+static void thread_table(FILE *to, const struct profile *p)
+{
+	int pid = 3, tid = 3;
+	for (size_t i = 0; i < p->reads; i++) {
+		const int wide_pid = snprintf(NULL, 0, "%u", p->read[i].pid),
+			  wide_tid = snprintf(NULL, 0, "%u", p->read[i].tid);
+		pid = wide_pid > pid ? wide_pid : pid;
+		tid = wide_tid > tid ? wide_tid : tid;
+	}
+	if (!p->reads) {
+		fputs("# no counts of threads: record -s keeps them\n\n", to);
+		return;
+	}
+	for (size_t i = 0; i < p->reads; i++) {
+		bool first = true, head = !i;
+		for (size_t k = 0; k < i; k++)
+			first &= p->read[k].tid != p->read[i].tid || p->read[k].pid != p->read[i].pid;
+		if (!first)
+			continue;
+		for (int line = head ? 0 : 1; line < 2; line++) {
+			line ? fprintf(to, "  %*u  %*u", pid, p->read[i].pid, tid, p->read[i].tid)
+			     : fprintf(to, "# %*s  %*s", pid, "PID", tid, "TID");
+			for (size_t e = 0; e < p->events; e++) {
+				int width = (int)strlen(p->event[e].info->name);
+				uint64_t count = 0;
+				for (size_t k = 0; k < p->reads; k++) {
+					char digits[24];
+					const size_t event = p->read[k].event;
+					const int n = snprintf(digits, sizeof digits, "%llu",
+						(unsigned long long)p->read[k].count);
+					if (event >= perfdata_event_count(p->file) ||
+						perfdata_event_info(p->file, event) != p->event[e].info)
+						continue;
+					width = n > width ? n : width;
+					if (p->read[k].pid == p->read[i].pid && p->read[k].tid == p->read[i].tid)
+						count += p->read[k].count;
+				}
+				line ? fprintf(to, "  %*llu", width, (unsigned long long)count)
+				     : fprintf(to, "  %*s", width, p->event[e].info->name);
+			}
+			fputc('\n', to);
+		}
+	}
+	fputc('\n', to);
+}
+
+void report_stdio(FILE *to, const struct profile *p, const struct report_options *o)
+{
+	if (!o->quiet) {
+		fprintf(to, "# softpmu report of %s\n#\n", o->file_name);
+		if (o->filtered && *o->filtered)
+			fprintf(to, "%s#\n", o->filtered);
+		fprintf(to, "# Total Lost Samples: %llu\n#\n", (unsigned long long)p->lost);
+	}
 	for (size_t i = 0; i < p->events; i++) {
 		const struct profile_event *event = &p->event[i];
 		size_t width[PROFILE_KEYS];
-		measure(event, p, width);
-		headers(to, p, event, o, width);
+		if (o->skip_empty && !event->samples)
+			continue;
+		measure(event, p, o, width);
+		if (o->hierarchy) {
+			hierarchy(to, p, event, o, width);
+			continue;
+		}
+		if (!o->quiet)
+			headers(to, p, event, o, width);
 		for (size_t n = 0; n < event->entries; n++) {
 			const struct profile_entry *e = &event->entry[n];
 			if (percent(event->children ? e->total : e->self, event->period) < o->percent_limit)
 				continue;
-			if (event->children && !o->only_self)
-				fprintf(to, "  %7.2f%%", percent(e->total, event->period));
-			fprintf(to, "  %7.2f%%", percent(e->self, event->period));
-			if (o->counts)
-				fprintf(to, "  %12llu", (unsigned long long)e->samples);
-			for (size_t k = 0; k < p->options.keys; k++) {
-				cell(event, e, p->options.key[k], text);
-				/* has a variable length in perf: not padded at the end of a line */
-				enum profile_key key = p->options.key[k];
-				if (k + 1 < p->options.keys || (key != PROFILE_SYMBOL && key != PROFILE_SRCLINE))
-					fprintf(to, "  %-*s", (int)width[k], text);
-				else
-					fprintf(to, "  %s", text);
-			}
-			fputc('\n', to);
-			if (o->print_chains && e->tree)
-				draw_tree(to, event, e, o->sort_starts_with_symbol);
+			if (o->separator)
+				separated(to, p, event, e, o);
+			else
+				row(to, p, event, e, o, width);
+			if (o->print_chains && e->tree && !o->separator)
+				draw_tree(to, event, e, o->sort_starts_with_symbol, o->mangled);
 		}
 		fputs("\n\n", to);
 	}
+	if (o->threads)
+		thread_table(to, p);
 }
 
 /* ---- JSON ---- */
@@ -283,6 +507,8 @@ static void json_calls(FILE *to, const struct profile_node *n)
 		char text[24];
 		snprintf(text, sizeof text, "0x%llx", (unsigned long long)c->ip);
 		json_string(to, c->symbol ? c->symbol->name : text);
+		if (c->symbol && c->symbol->inlined)
+			fputs(", \"inlined\": true", to);
 		fprintf(to, ", \"period\": %llu", (unsigned long long)c->total);
 		if (c->child) {
 			fputs(", ", to);
@@ -308,7 +534,11 @@ static void json_key(FILE *to, const struct profile_event *event, const struct p
 	switch (key) {
 	case PROFILE_COMM: json_string(to, e->comm); break;
 	case PROFILE_DSO: json_string(to, e->dso); break;
-	case PROFILE_SYMBOL: json_symbol(to, e->symbol, e->address); break;
+	case PROFILE_SYMBOL:
+		json_symbol(to, e->symbol, e->address);
+		if (e->symbol && e->symbol->inlined)
+			fputs(", \"inlined\": true", to);
+		break;
 	case PROFILE_SRCLINE: json_string(to, e->srcline); break;
 	case PROFILE_PID: fprintf(to, "%u", e->pid); break;
 	case PROFILE_TID: fprintf(to, "%u", e->tid); break;

@@ -36,6 +36,11 @@ void pmu_request_to(struct spmu *p, uint64_t cycle, unsigned threads)
 	p->pending = p->pmi_to != 0;
 }
 
+void spmu_set_pmi_latency(struct spmu *p, uint32_t cycles)
+{
+	p->host.pmi_latency = cycles;
+}
+
 /* Is this hardware thread the one that a PMI interrupts? */
 static bool of_thread(const struct spmu *p, unsigned to, unsigned thread)
 {

@@ -80,10 +80,10 @@ static void window(struct engine *e, struct rthread *t, const struct run_window 
 	}
 	if (w->begins) {
 		s->begin_cycle = rthread_now(t);
-		s->begin_done = w->instructions;
+		s->begin_done = w->instructions + w->rounds;
 	} else {
 		s->cycles = rthread_now(t) - s->begin_cycle;
-		s->instructions = w->instructions - s->begin_done;
+		s->instructions = w->instructions + w->rounds - s->begin_done;
 	}
 	const uint64_t interval = e->sink->window ? e->sink->window(e->sink->context, &t->pub, w) : 0;
 	if (interval)
@@ -285,8 +285,9 @@ static void wait_emptied(struct engine *e)
 	e->front_waits = false;
 }
 
-/* Sends the chunk being filled; waits for a free one. */
-static void send(struct engine *e)
+/* Sends the chunk being filled; waits for a free one.  more: the window goes on, and its worker may sleep until half of
+ * the chunks are there. */
+static void send_chunk(struct engine *e, bool more)
 {
 	struct engine_worker *k = e->to;
 	if (!k->fill)
@@ -294,18 +295,23 @@ static void send(struct engine *e)
 	pthread_mutex_lock(&e->lock);
 	k->used[k->tail++ % ENGINE_CHUNKS] = k->fill;
 	k->fill = 0;
-	if (k->waits)
+	if (k->waits && !(more && e->lane && k->tail - k->head < ENGINE_CHUNKS / 2))
 		pthread_cond_signal(&k->filled);
 	while (k->tail - k->head == ENGINE_CHUNKS)
 		wait_emptied(e);
 	pthread_mutex_unlock(&e->lock);
 }
 
+static void send(struct engine *e)
+{
+	send_chunk(e, false);
+}
+
 /* Makes room for an operation of up to `words`. */
 static uint64_t *reserve(struct engine *e, size_t words)
 {
 	if (e->to->fill + words > ENGINE_CHUNK)
-		send(e);
+		send_chunk(e, true);
 	e->idle_for = NULL;
 	return e->to->chunk[e->to->tail % ENGINE_CHUNKS] + e->to->fill;
 }
@@ -353,8 +359,11 @@ static void wait_for_all(struct engine *e)
 	send(e);
 	pthread_mutex_lock(&e->lock);
 	for (unsigned i = 0; i < RUN_LANES; i++)
-		while (e->worker[i].head != e->worker[i].tail)
+		while (e->worker[i].head != e->worker[i].tail) {
+			if (e->worker[i].waits)
+				pthread_cond_signal(&e->worker[i].filled);
 			wait_emptied(e);
+		}
 	pthread_mutex_unlock(&e->lock);
 }
 
@@ -474,10 +483,12 @@ void engine_run(struct engine *e, struct rthread *t, const struct pending *p)
 		walker_made(t->walker, words);
 }
 
-void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents)
+void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents,
+	const struct core_misses *misses)
 {
 	const struct run_window window = { .leads = part == SAMPLE_LEAD, .begins = part == SAMPLE_MEASURED,
-		.instructions = t->sample.done, .represents = represents, .misses = core_warm_misses(t->leader),
+		.instructions = t->sample.done - t->sample.rounds, .rounds = t->sample.rounds, .represents = represents,
+		.misses = *misses,
 		.frames = t->calls && part == SAMPLE_LEAD ? t->calls->depth : 0 };
 	const size_t words = WINDOW_WORDS + window.frames * sizeof(struct calls_frame) / 8;
 	uint64_t *w = reserve(e, words);

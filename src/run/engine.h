@@ -78,8 +78,9 @@ static inline void engine_settle(struct engine *e, const struct process *p)
 /* Warms only.  In a gap nothing is queued: the front does it at once, after what was queued before. */
 void engine_warm(struct engine *e, struct rthread *t, const struct pending *p);
 /* A part of a window of a sampled run begins here, or the gap behind it: the sink is told when all before has been
- * passed on.  represents: run_window.represents. */
-void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents);
+ * passed on.  represents, misses: as in struct run_window. */
+void engine_window(struct engine *e, struct rthread *t, enum sample_part part, uint64_t represents,
+	const struct core_misses *misses);
 /* For lanes.h.  The front: a window begins, and what follows is of its lane; the window is done; the engine is
  * drained, and there are no lanes any more. */
 void engine_lane(struct engine *e, struct lane *l, uint64_t window);

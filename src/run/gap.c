@@ -9,7 +9,10 @@
 #include "core/wrongpath/walker.h"
 #include "run/watch/calls.h"
 
-enum { FETCH_AHEAD = 128 };	/* words, as in run.c */
+enum {
+	FETCH_AHEAD = 128,	/* words, as in run.c */
+	HURRIES = 50000,	/* so many instructions before a window the learner is to catch up */
+};
 
 /* Can the thread's blocks be taken here? */
 static bool is_plain(const struct runner *r, const struct rthread *t)
@@ -18,48 +21,90 @@ static bool is_plain(const struct runner *r, const struct rthread *t)
 		!t->pub.registers && !r->stopped;
 }
 
+/* What the learner is sent while blocks are taken: the batch that is being filled, and how many paths it has. */
+struct sending { struct learner_batch *batch; size_t n; };
+
+static inline struct sending sending_begin(struct learner *l, struct core *c)
+{
+	struct learner_batch *b = l ? learner_room(l, c) : NULL;
+	return (struct sending){ b, b ? b->n : 0 };
+}
+
+/* next_ip: where the thread goes on behind the last block. */
+static inline void sending_end(struct sending *s, uint64_t next_ip)
+{
+	if (!s->batch || s->n == s->batch->n)
+		return;
+	s->batch->n = s->n;
+	s->batch->next_ip = next_ip;
+}
+
 /* Warms the core; its predictors learn in a thread of their own, if there is one. */
-static inline uint64_t warm(struct learner *l, struct core *c, struct iblock *b, unsigned exit, const uint64_t *slots,
-	uint64_t next_ip)
+static inline __attribute__((always_inline)) uint64_t warm(struct learner *l, struct sending *s, struct core *c,
+	struct iblock *b, unsigned exit, const uint64_t *slots, uint64_t next_ip)
 {
 	if (!l)
 		return core_warm_whole(c, b, exit, slots, next_ip);
-	const struct warm_path *path;
-	const uint64_t done = core_warm_rest(c, b, exit, slots, &path);
-	if (__builtin_expect(!path, 0)) {
+	const struct core_warmed rest = core_warm_rest(c, b, exit, slots);
+	if (__builtin_expect(!rest.path, 0)) {
+		sending_end(s, b->addr);
 		learner_settle(l);
-		return core_warm_whole(c, b, exit, slots, next_ip);
+		const uint64_t whole = core_warm_whole(c, b, exit, slots, next_ip);
+		*s = sending_begin(l, c);
+		return whole;
 	}
-	learner_block(l, c, path, next_ip);
-	return done;
+	s->batch->path[s->n++] = rest.path;
+	if (__builtin_expect(s->n == LEARNER_PATHS, 0)) {
+		sending_end(s, next_ip);
+		*s = sending_begin(l, c);
+	}
+	return rest.completed;
 }
 
 static struct learner *learner_of(struct runner *r, const struct rthread *t)
 {
-	if (!t->leader || r->learns_alone)
+	if (!t->leader || r->learns_alone || r->o->follows || r->o->taught)
 		return NULL;
 	if (!r->learner.running)
 		r->learns_alone = learner_start(&r->learner, NULL) < 0;
 	return r->learns_alone ? NULL : &r->learner;
 }
 
+/* Warms the core but for its predictors. */
+static inline __attribute__((always_inline)) uint64_t warm_taught(struct core *c, struct iblock *b, unsigned exit,
+	const uint64_t *slots)
+{
+	const struct core_warmed rest = core_warm_rest(c, b, exit, slots);
+	if (__builtin_expect(rest.path != NULL, 1))
+		return rest.completed;
+	const unsigned insns = b->exit[exit].insns;
+	core_warm_taught(c, b, exit, insns, slots);
+	return run_completed(b, exit, insns);
+}
+
 struct gap {
 	struct rthread *t;
 	const struct process *p;
-	struct core *core;
+	struct core *core;		/* NULL: the leader is another run's (run_options.follows) */
 	struct learner *learner;	/* NULL: none */
+	bool taught;			/* the core's predictors learn nothing (run_options.taught) */
 	uint64_t follow;		/* the walker follows blocks from so many instructions on */
-	uint64_t done;			/* instructions so far */
+	uint64_t done;			/* instructions so far; of a sampled thread: steps */
+	uint64_t element, rounds;	/* steps of an element of REP; of `done`, those that are no instructions */
 	struct iblock *block;		/* the pending block: */
 	const uint64_t *slots;
 	unsigned exit;
 };
 
-/* Takes blocks until `most` instructions are done.  plain: there is a learner, and nobody follows the thread until
- * then.  Returns the words taken. */
+enum how { EVERYTHING, PLAIN, TAUGHT, COUNT_ONLY };
+
+/* Takes blocks until `most` instructions are done.  PLAIN: there is a learner, and nobody follows the thread until
+ * then; TAUGHT: nobody does, and gap.taught; COUNT_ONLY: nobody does, and nothing is warmed.  Returns the words
+ * taken. */
 static inline __attribute__((always_inline)) size_t take(struct gap *g, const uint64_t *w, size_t count, uint64_t most,
-	const bool plain)
+	const enum how how)
 {
+	const bool plain = how != EVERYTHING;
 	struct rthread *const t = g->t;
 	struct core *const core = g->core;
 	struct learner *const learner = g->learner;
@@ -70,8 +115,9 @@ static inline __attribute__((always_inline)) size_t take(struct gap *g, const ui
 	unsigned exit = g->exit;
 	uint64_t done = g->done;
 	size_t at = 0;
-	if (plain && !learner)
+	if (how == PLAIN && !learner)
 		__builtin_unreachable();
+	struct sending sending = sending_begin(learner, core);
 	while (at < count && ST_HEADER_KIND(w[at]) == ST_BLOCK && done < most) {
 		__builtin_prefetch(w + at + FETCH_AHEAD);
 		const uint32_t id = ST_HEADER_LOW(w[at]);
@@ -91,12 +137,21 @@ static inline __attribute__((always_inline)) size_t take(struct gap *g, const ui
 			walker_track(t->walker, block, slots, block->exit[exit].slots);
 		if (!plain && t->calls && calls_ends(block, exit))
 			calls_block(t->calls, block, exit, slots);
-		done += warm(learner, core, block, exit, slots, next->addr);
+		const uint64_t insns = how == COUNT_ONLY || (!plain && !core)
+			? run_completed(block, exit, block->exit[exit].insns)
+			: how == TAUGHT || (!plain && g->taught) ? warm_taught(core, block, exit, slots)
+			: warm(learner, &sending, core, block, exit, slots, next->addr);
+		done += insns;
+		if (__builtin_expect(!insns, 0)) {	/* an element of REP */
+			done += g->element;
+			g->rounds += g->element;
+		}
 		block = next;
 		exit = next_exit;
 		slots = w + at + 1;
 		at += 1 + next_slots;
 	}
+	sending_end(&sending, block->addr);
 	g->block = block;
 	g->slots = slots;
 	g->exit = exit;
@@ -118,8 +173,12 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 			core_passes(t->on);
 	}
 	const uint64_t most = t->leader ? t->sample.until - t->sample.done : window_gap(&r->window);
-	struct gap g = { .t = t, .p = p, .core = t->leader ? t->leader : t->on, .learner = learner_of(r, t),
-		.follow = t->walker ? sample_follows_from(t) : UINT64_MAX };
+	struct gap g = { .t = t, .p = p, .core = r->o->follows ? NULL : t->leader ? t->leader : t->on,
+		.learner = learner_of(r, t), .taught = r->o->taught,
+		.follow = t->walker ? sample_follows_from(t) : UINT64_MAX,
+		.element = t->leader && !r->o->sample.cut_step };
+	if (g.learner)
+		g.learner->hurries = most < HURRIES;
 	if (t->walker && g.follow)
 		walker_lose(t->walker);
 	struct pending *now = &t->pending;
@@ -129,16 +188,23 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	g.slots = now->slots;
 	g.exit = now->exit;
 	size_t at = 0;
-	if (g.learner && !t->calls)
-		at = take(&g, w, count, most < g.follow ? most : g.follow, true);
-	at += take(&g, w + at, count - at, most, false);
+	const uint64_t alone = most < g.follow ? most : g.follow;	/* nobody follows the thread until then */
+	if (!t->calls && !g.core)
+		at = take(&g, w, count, alone, COUNT_ONLY);
+	else if (!t->calls && g.learner)
+		at = take(&g, w, count, alone, PLAIN);
+	else if (!t->calls && g.taught)
+		at = take(&g, w, count, alone, TAUGHT);
+	at += take(&g, w + at, count - at, most, EVERYTHING);
 	const struct st_exit_def *const x = &g.block->exit[g.exit];
 	*now = (struct pending){ .block = g.block, .exit = (uint16_t)g.exit, .insns = x->insns, .slot_count = x->slots,
 		.slots = g.slots };
-	if (t->leader)
+	if (t->leader) {
 		t->sample.done += g.done;
-	else
+		t->sample.rounds += g.rounds;
+	} else {
 		r->window.warmed += g.done;
-	r->result->warmed += g.done;
+	}
+	r->result->warmed += g.done - g.rounds;
 	return at;
 }

@@ -129,10 +129,10 @@ void lane_window(struct engine *e, struct lane *l, const struct run_window *w)
 	core_flush(l->core, false);
 	if (w->begins) {
 		l->begin_cycle = core_now(l->core);
-		l->begin_done = w->instructions;
+		l->begin_done = w->instructions + w->rounds;
 	} else if (!w->leads) {
 		l->cycles = core_now(l->core) - l->begin_cycle;
-		l->instructions = w->instructions - l->begin_done;
+		l->instructions = w->instructions + w->rounds - l->begin_done;
 	}
 	if (has_turn(e, l) || !keep(e, l, (struct lane_item){ .kind = ITEM_WINDOW, .window = *w }, w->frame,
 			w->frames * sizeof *w->frame))
@@ -256,22 +256,27 @@ struct lane *lanes_next(struct runner *r, struct rthread *t)
 	struct lanes *s = t->lanes;
 	if (s->now)
 		engine_lane_done(&r->engine);
+	else	/* side records from before the first window have the time of the core that this window moves on */
+		engine_drain(&r->engine, t->process);
 	if (s->next >= s->first + RUN_LANES)
 		engine_await(&r->engine, s->next - RUN_LANES + 1);
 	return &s->lane[(s->next - s->first) % RUN_LANES];
 }
 
-void lanes_run(struct runner *r, struct rthread *t, struct lane *l)
+uint64_t lanes_run(struct runner *r, struct rthread *t, struct lane *l, const uint64_t *clock)
 {
 	struct lanes *s = t->lanes;
 	const uint64_t done = t->sample.done, went = done - s->at;
 	s->clock += l->instructions ? (uint64_t)((double)went * (double)l->cycles / (double)l->instructions) : went;
 	s->at = done;
+	if (clock)
+		s->clock = *clock;
 	if (s->clock <= core_now(l->core))
 		s->clock = core_now(l->core) + 1;
 	l->mute = true;
 	core_passes(l->core);
 	core_halt_until(l->core, s->clock);
+	core_disturb(l->core, s->next);
 	l->mute = false;
 	machine_pass(t->process->leader, s->clock);
 	l->begin_now = core_now(l->core);
@@ -282,6 +287,7 @@ void lanes_run(struct runner *r, struct rthread *t, struct lane *l)
 	if (t->walker)
 		walker_made(t->walker, 1);
 	engine_lane(&r->engine, l, l->window);
+	return s->clock;
 }
 
 void lanes_want(const struct lanes *s, const struct core_wanted *w)

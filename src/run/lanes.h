@@ -65,8 +65,9 @@ void lanes_leave(struct rthread *t);
 void lanes_walk(struct rthread *t);
 /* A window begins: returns its lane, on which nothing runs and whose last window is done. */
 struct lane *lanes_next(struct runner *r, struct rthread *t);
-/* The lane has taken over the leader's state: its window runs. */
-void lanes_run(struct runner *r, struct rthread *t, struct lane *l);
+/* The lane has taken over the leader's state: its window runs.  clock: NULL, or the cycle of the run whose leader it
+ * was.  Returns the window's first cycle. */
+uint64_t lanes_run(struct runner *r, struct rthread *t, struct lane *l, const uint64_t *clock);
 void lanes_want(const struct lanes *s, const struct core_wanted *w);
 void lanes_discard_code(const struct lanes *s, uint64_t addr, uint64_t bytes);
 uint64_t lanes_instructions(const struct lanes *s);	/* retired on all lanes */

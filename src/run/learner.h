@@ -11,7 +11,10 @@
 #include "util/err.h"
 #include <pthread.h>
 
-enum { LEARNER_PATHS = 2048, LEARNER_BATCHES = 8 };
+enum {
+	LEARNER_PATHS = 1024, LEARNER_BATCHES = 16,
+	LEARNER_SOON = 2,	/* near a window the learner is woken for so many batches */
+};
 
 struct learner_batch {		/* blocks of one core that follow each other */
 	struct core *core;
@@ -23,8 +26,11 @@ struct learner_batch {		/* blocks of one core that follow each other */
 struct learner {
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t filled, emptied;
-	bool running, stop, waits, front_waits;
+	pthread_cond_t filled;
+	bool running, stop;
+	bool waits;		/* the thread sleeps, and nobody has woken it yet */
+	bool busy;		/* a thread learns the batch at head, or looks whether there is one */
+	bool hurries;		/* a window is near: the learner is to catch up */
 	unsigned head, tail;	/* batches head..tail-1 were sent and are not finished; tail is being filled */
 	struct learner_batch *batch;
 };
@@ -32,7 +38,7 @@ struct learner {
 /* On an error nothing has started, and the learner may be stopped. */
 int  learner_start(struct learner *l, struct err *err);
 void learner_stop(struct learner *l);	/* settles first */
-/* Waits until the predictors have learned everything. */
+/* The predictors have learned everything, when this returns: the caller helps. */
 void learner_wait(struct learner *l);
 /* Sends the batch that is being filled. */
 void learner_send(struct learner *l);
@@ -44,16 +50,16 @@ static inline void learner_settle(struct learner *l)
 		learner_wait(l);
 }
 
-/* The next block of this core; next_ip: where the thread goes on behind it. */
-static inline void learner_block(struct learner *l, struct core *c, const struct warm_path *path, uint64_t next_ip)
+/* The batch to which the next blocks of this core are added: at least one, before learner_send or anything else is
+ * called.  The caller writes path, n and next_ip. */
+static inline struct learner_batch *learner_room(struct learner *l, struct core *c)
 {
 	struct learner_batch *b = &l->batch[l->tail % LEARNER_BATCHES];
-	if (__builtin_expect(b->n == LEARNER_PATHS || (b->core != c && b->n), 0)) {
+	if (b->n == LEARNER_PATHS || (b->core != c && b->n)) {
 		learner_send(l);
 		b = &l->batch[l->tail % LEARNER_BATCHES];
 	}
 	b->core = c;
-	b->next_ip = next_ip;
-	b->path[b->n++] = path;
+	return b;
 }
 #endif

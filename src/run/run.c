@@ -3,7 +3,7 @@
  *
  * A thread's blocks run one block late, because the next block tells how a branch was resolved.
  *
- * Processes (--follow) are independent except for two orderings, which make their clocks meaningful and repeatable:
+ * Processes are independent except for two orderings, which make their clocks meaningful and repeatable:
  * a child starts at its parent's clock at the fork, and a parent that reaped a child continues no earlier than that
  * child ended.  If a process has to wait for another's stream, copies of its spans are queued (`stash`); the rings of
  * the other processes limit how much waits.
@@ -15,6 +15,7 @@
 #include "run/engine.h"
 #include "run/gap.h"
 #include "run/sample.h"
+#include "run/watch/calls.h"
 #include "run/watch/malloc_calls.h"
 #include "run/threads/process.h"
 #include "run/watch/switches.h"
@@ -23,6 +24,7 @@
 #include "core/core.h"
 #include "core/wrongpath/walker.h"
 #include "softpmu/client.h"
+#include "stream/stream_hub.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +66,6 @@ static void count_odd(struct runner *r, const struct iblock *b, unsigned insns)
 		if (b->insn[i].flags & INSN_SUBSTITUTE)
 			r->result->substitute++;
 	}
-}
-
-/* Number of instructions that this execution completes: one that repeats itself is not complete yet. */
-unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns)
-{
-	bool repeats = insns && exit < b->exits && b->exit[exit].jump == ST_JUMP_REPEAT && insns == b->exit[exit].insns;
-	return insns - repeats;
 }
 
 static void close_window(struct runner *r)
@@ -117,6 +112,14 @@ static void odd_block(struct runner *r, struct rthread *t, const struct pending 
 		r->failed = switches_block(&r->switches, t, p->block, r->isa, &r->failure);
 }
 
+/* Before the thread is sampled: windows will be told of the calls under way (run_options.calls). */
+static void follow_calls(struct rthread *t, const struct pending *p)
+{
+	const unsigned done = run_completed(p->block, p->exit, p->insns);
+	if (done == p->block->exit[p->exit].insns && calls_ends(p->block, p->exit))
+		calls_block(t->calls, p->block, p->exit, p->slots);
+}
+
 /* Runs a block whose next_ip is known. */
 static inline void run_block(struct runner *r, struct rthread *t, struct pending *p)
 {
@@ -124,10 +127,14 @@ static inline void run_block(struct runner *r, struct rthread *t, struct pending
 		return;
 	if (__builtin_expect(p->block_flags & (BLOCK_ODD | BLOCK_WRITE), 0))
 		odd_block(r, t, p);
-	if (__builtin_expect(t->leader != NULL, 0))
+	if (__builtin_expect(t->leader != NULL, 0)) {
 		sample_block(r, t, p);
-	else if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
-		engine_run(&r->engine, t, p);
+	} else {
+		if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
+			engine_run(&r->engine, t, p);
+		if (__builtin_expect(t->calls != NULL, 0))
+			follow_calls(t, p);
+	}
 	if (__builtin_expect((t->process->detail_left -= p->insns) < 0, 0))
 		sample_after(r, t);
 	if (__builtin_expect(t->heap != NULL, 0))
@@ -403,7 +410,9 @@ static void recorded(void *context, uint32_t process, const uint64_t *w, size_t 
 			.status = SPMU_CLIENT_ABSENT });
 }
 
-/* Runs without a model: `softpmu trace`. */
+enum { RECORD_PART = 1 << 22 };	/* words; of a longer stream an eighth of the rest is read as well */
+
+/* Runs without a model: `softpmu trace`; or counts the instructions of a recorded stream. */
 static int record_only(const struct run_options *o, const struct run_sink *sink, struct run_result *result,
 		       struct err *err)
 {
@@ -414,11 +423,16 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 	struct recording r = { NULL, result };
 	double last = started;
 	bool detached = false;
+	uint64_t read = 0;
+	const uint64_t all = o->record_part && o->replay ? stream_words(o->replay) : 0,
+		       enough = all > RECORD_PART ? RECORD_PART + (all - RECORD_PART) / 8 : UINT64_MAX;
 	int failed = 0, rc = tally_create(&tally, err);
-	if (!rc)
+	if (!rc && o->replay)
+		rc = stream_open(&s, o->replay, err);
+	else if (!rc)
 		rc = stream_launch(&s, &(struct stream_launch){ .argv = o->argv, .tracer_dir = o->tracer_dir,
-			.follow = o->follow, .regs = o->regs, .assists = o->assists,
-			.save = o->save }, err);
+			.follow = o->follow, .waits = o->waits, .regs = o->regs, .assists = o->assists,
+			.save = o->save, .env = o->env }, err);
 	r.stream = s;
 	while (!rc) {
 		struct stream_span span;
@@ -431,6 +445,8 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 			failed = got;
 		else if (got == STREAM_SPAN && !detached)
 			rc = tally_span(tally, &span, recorded, &r, failed ? NULL : err);
+		if (got == STREAM_SPAN && (read += span.count) >= enough)
+			break;
 		if (got == STREAM_SPAN && !first.pid) {
 			first = (struct run_thread){ .process = span.process, .pid = span.pid, .tid = span.pid };
 			if (!rc && sink->thread_start)
@@ -441,6 +457,8 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 			if (sink->tick && sink->tick(sink->context, tally_instructions(tally), 0) && !detached) {
 				stream_detach(s);
 				detached = true;
+				if (o->replay)
+					break;
 			}
 		}
 	}
@@ -449,6 +467,8 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 		stream_close(s);
 	}
 	result->instructions = tally ? tally_instructions(tally) : 0;
+	if (read >= enough)	/* the number of words an instruction hardly changes during a program */
+		result->instructions = (uint64_t)((double)result->instructions * (double)all / (double)read);
 	result->wall_seconds = wall_now() - started;
 	tally_destroy(tally);
 	return rc ? rc : failed;
@@ -485,15 +505,17 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	if (rc == 0)
 		rc = engine_start(&r.engine, sink, sample_jobs(o), err);
 	if (rc == 0) {
-		if (o->replay)
+		if (o->hub)
+			rc = stream_hub_join(&r.stream, o->hub, o->reader, err);
+		else if (o->replay)
 			rc = stream_open(&r.stream, o->replay, err);
 		else
 			rc = stream_launch(&r.stream,
 				&(struct stream_launch){ .argv = o->argv,
-					.tracer_dir = o->tracer_dir, .follow = o->follow,
+					.tracer_dir = o->tracer_dir, .follow = o->follow, .waits = o->waits,
 					.regs = o->regs || o->core->wrong_path,
 					.assists = o->assists || runner_wants_assists(o),
-					.save = o->save },
+					.save = o->save, .env = o->env },
 				err);
 	}
 	if (rc == 0) {

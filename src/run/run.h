@@ -90,20 +90,28 @@ struct run_window {
 	bool leads;			/* the window's lead begins: nothing is counted yet */
 	bool begins;			/* the measured part begins; else, unless `leads`, it ends */
 	uint64_t instructions;		/* that the thread has executed before this place, timed or not */
-	uint64_t represents;		/* instructions of the stretch that the window stands for */
+	/* The length of windows and of what they stand for is in steps: instructions, and elements of REP instructions.
+	 * One instruction can fill megabytes, and windows would hardly see it if it were a single step.  So many
+	 * elements so far, each without the last of its instruction, which completes it. */
+	uint64_t rounds;
+	uint64_t represents;		/* steps of the stretch that the window stands for */
 	struct core_misses misses;	/* of all instructions before this place, as warming sees them */
 	/* run_options.calls, where the lead begins: the calls under way, outermost first; valid during the call */
 	const struct calls_frame *frame;
 	size_t frames;
 };
 
-/* What of a sampled run is timed: in each stretch of `interval` instructions of a thread a window of `measured`
- * instructions, behind `lead` more that bring the pipeline up to speed.  Everything else only warms caches, TLBs,
+/* What of a sampled run is timed: in each stretch of `interval` steps (run_window) of a thread a window of `measured`
+ * steps, behind `lead` more that bring the pipeline up to speed.  Everything else only warms caches, TLBs,
  * prefetchers and predictors.  Windows do not change what the rest finds.  measured 0: everything is timed. */
 struct run_sample {
 	uint64_t interval, lead, measured;
 	uint64_t after;		/* each process is timed in full until it has executed so many instructions */
 	bool one_thread;	/* and stays so if several of its threads run then */
+	/* A saved stream is cut (run/cut.h): the pieces of `measured` instructions whose number modulo cut_step is
+	 * cut_first are timed, each behind `lead` instructions, and the sink is told as of windows.  interval has no
+	 * meaning then.  cut_step: at least 2; 0: it is not cut. */
+	unsigned cut_step, cut_first;
 	/* So many windows may be timed at once, by as many host threads; more than RUN_LANES are as many as that; 0: 1.
 	 * Nothing depends on it.  1 if the sink sets run_thread.interrupt_cycles. */
 	unsigned jobs;
@@ -132,13 +140,20 @@ struct run_options {
 	const struct core_features *features;
 	char *const *argv;	/* live run, or NULL */
 	const char *replay;	/* recorded stream, or NULL */
+	struct stream_hub *hub;	/* one that other runs read, too (together.h), or NULL; and which reader this is */
+	unsigned reader;
 	const char *save;	/* also record the stream there */
+	char *const *env;	/* as in stream_launch */
 	/* NULL, or set before each tick: the share of the stream that was read, 0 to 1; -1: it is not known */
 	double *share;
-	bool follow, regs;
+	bool follow, waits;	/* as in stream_launch */
+	bool regs;
 	bool assists;		/* the tracer looks for denormal numbers; so it does if `wanted` needs that */
 	/* no model, and no sink except its tick: the stream is only saved and its instructions are counted */
 	bool record_only;
+	/* with record_only and replay: reads only a part of a long stream; run_result.instructions is an estimate of
+	 * those of the whole */
+	bool record_part;
 	/* also report the heap's blocks to the sink's `side`: struct run_heap; needs regs, or a stream that holds
 	 * them */
 	bool heap;
@@ -157,6 +172,16 @@ struct run_options {
 	size_t writes;
 	/* Not with start and stop, writes, cpus, smt.  Threads of a process do not wait for each other. */
 	struct run_sample sample;
+	/* Of a sampled run, set by together.h: other runs take over its leader's state; or it has no leader of its own,
+	 * and takes over that of another run, as follower number `follower`.  Then run_sink.executed is not called, and
+	 * run_result.misses is left to together.h. */
+	struct leader_share *leads, *follows;
+	unsigned follower;
+	/* The same of the leader's predictors alone: other runs take over what they have learned; or they learn
+	 * nothing, and take that over from another run's, as pupil number `pupil`.  run_result.misses.branches is
+	 * then left to together.h. */
+	struct leader_share *teaches, *taught;
+	unsigned pupil;
 	/* NULL, decimal instruction count, or a function name: timing is on from start to stop */
 	const char *start, *stop;
 };
@@ -168,6 +193,7 @@ struct run_result {
 	bool threads_at_once;	/* of a sampled run: some process had several threads at a time */
 	bool threads_detailed;	/* some process was not sampled, because several threads of it ran (run_sample.after) */
 	uint64_t sampled;	/* of `instructions` and `warmed` together, those of sampled threads */
+	uint64_t rounds;	/* steps of sampled threads that are no instructions (run_window) */
 	struct core_misses misses;	/* of a sampled run: of all instructions, as warming sees them */
 	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */
 	uint64_t unknown;	/* executions of instructions without a row in the uop table */
@@ -176,6 +202,9 @@ struct run_result {
 	char note[1024];	/* what the user should know (tracer's message, AVX-512 hint); "" if nothing */
 };
 
+/* Which of these options, if any, goes neither with run_options.sample nor with its cut_step: a sentence; NULL: none.
+ * run_program refuses it with this text. */
+const char *run_sample_misfit(const struct run_options *o);
 /* Returns 0 or an error; in both cases *result is filled as far as the run got. */
 int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err);
 #endif

@@ -36,6 +36,7 @@ struct runner {
 	/* the window closed, or the sink said stop: the rest is read without modelling */
 	bool stopped;
 	bool warms;		/* some blocks may only be warmed */
+	bool has_thread;	/* of a stream that is cut: a thread has started */
 	bool followed;		/* a process has forked another one that is followed */
 };
 
@@ -58,6 +59,7 @@ void runner_take_note(struct run_result *result, const uint64_t *w, size_t lengt
 /* run_threads.c */
 /* The sink counts assists by value: the tracer must look for them. */
 bool runner_wants_assists(const struct run_options *o);
+struct spmu_record *runner_batch(void *rthread, const struct spmu_batch *batch);	/* core_emit of its cores */
 extern const struct core_wanted runner_everything;	/* what a run records if the sink does not say what it needs */
 int  runner_start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err);
 void runner_end_thread(struct runner *r, struct rthread *t);	/* runs what waits; nothing if it has ended */

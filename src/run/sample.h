@@ -7,7 +7,8 @@
  * ones.  So the leader's state never depends on the windows, and it goes on in the front's thread while the cores'
  * thread runs a window.
  *
- * The instructions of a thread are divided into stretches of `interval`, each with one window.  Its place in the
+ * The steps of a thread (instructions, and elements of REP: run_window) are divided into stretches of `interval`, each
+ * with one window.  Its place in the
  * stretch is a hash of the window's number, so no loop of the program stays in step with the windows.
  *
  * Between windows the modelled clock moves on as if the stretch had run at the last window's pace: what depends on time
@@ -49,9 +50,20 @@ enum { SAMPLE_FOLLOWED = 5000 };
 static inline uint64_t sample_follows_from(const struct rthread *t)
 {
 	const struct sample_place *s = &t->sample;
+	if (t->process->runner->o->sample.cut_step)	/* all of it (cut.h) */
+		return 0;
 	if (!t->leader || s->part != SAMPLE_GAP || s->until <= s->done + SAMPLE_FOLLOWED)
 		return 0;
 	return s->until - s->done - SAMPLE_FOLLOWED;
+}
+/* The thread has executed a block that completes no instruction: an element of REP.  (Where a REP instruction begins
+ * within a block, its first element is no step.) */
+static inline void sample_round(struct rthread *t)
+{
+	if (t->process->runner->o->sample.cut_step)	/* pieces are of instructions */
+		return;
+	t->sample.done++;
+	t->sample.rounds++;
 }
 /* Does the thread's next block only warm? */
 static inline bool sample_only_warms(const struct rthread *t)

@@ -93,7 +93,7 @@ int session_thread_new(struct thread **out, struct session *s, int word_bytes, u
 	}
 	if (!rc)
 		rc = session_program(s, t, err);
-	if (!rc && s->o.windows)
+	if (!rc && s->o.windows && !s->o.windows_later)
 		windows_start(s, t);
 	if (rc) {
 		session_thread_free(s, t);
@@ -212,6 +212,13 @@ bool session_client(struct session *s, struct run_thread *run, const struct st_c
 		region = region_end(&s->regions, &t->regions, name, mark(s, t));
 		if (region && s->o.region && !strcmp(region->name, s->o.region))
 			t->outside = true;
+		break;
+	case ST_CLIENT_DUMP:
+		if (name[0])
+			region_dump(&s->regions, &t->regions, name, mark(s, t));
+		break;
+	case ST_CLIENT_ZERO:
+		region_zero(&s->regions, &t->regions, mark(s, t));
 		break;
 	default:
 		own_pmu(s, t, request, answer);
@@ -356,9 +363,9 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 	t->instructions += b->instructions;
 	if (s->o.windows && b->watermark != UINT64_MAX)
 		t->reached = b->watermark;
-	const bool ticks = (s->adapts && !s->o.windows) || s->metrics;
+	const bool ticks = (s->adapts && !t->windows) || s->metrics;
 	if (ticks && !t->next_tick)
-		t->next_tick = b->base_cycle + s->hz / TICK_HZ;
+		t->next_tick = sampling_next_tick(s, b->base_cycle);
 	if (ticks && b->watermark >= t->next_tick)
 		sampling_tick(s, t, b->watermark);
 	if (b->watermark > s->now)

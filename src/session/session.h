@@ -43,9 +43,14 @@ struct session_event {
 	/* Sampling.  Both 0: the event is only counted. */
 	uint64_t period;	/* events per sample */
 	uint64_t frequency;	/* samples per modelled second (the session adapts the period); 0: fixed period */
+	/* With a frequency: in a short run samples lie closer together, about a thousandth of the run so far apart (at
+	 * 30000 samples a second and 3 GHz, in the first 100 million cycles).  Not with session_options.windows. */
+	bool gradual;
 	/* With session_options.windows: a window whose weight is larger takes no more samples than one of this weight.
 	 * 0: it does. */
 	double most_weight;
+	/* With a window of a larger weight than that, samples may be so many times farther apart; 0: not at all. */
+	double rarer;
 	/* NetBurst only.  after: 1 + index of an event; before each sample of this event, that event must occur
 	 * `period` times.  0: none.  starts: this event is such an event of another one, and is not sampled
 	 * itself.  forced: a sample at every occurrence of the event; period is 1. */
@@ -54,6 +59,13 @@ struct session_event {
 };
 
 struct session_events { struct session_event *event; size_t count; };
+
+/* Whether the event is plain core cycles, without cmask, inv or edge.  Source: SDM vol. 3B, "Architectural
+ * Performance Monitoring Version 2": fixed counter 1. */
+static inline bool session_is_cycles(const struct session_event *e)
+{
+	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
+}
 
 /* How session_parse reads a list. */
 struct session_parse_options {
@@ -72,6 +84,10 @@ struct session_parse_options {
 		 * (event->not_modelled says why). */
 		SESSION_FOR_REGISTERS,
 	} purpose;
+	/* Not NULL: called for each event that is refused, `bytes` of text as it was spelled, when out->count events
+	 * stand before it.  True: the list goes on without this event. */
+	bool (*leave_out)(void *context, const char *event, size_t bytes, const struct err *why);
+	void *context;
 };
 
 /* Parses perf's syntax: names (Intel's, perf's aliases, libpfm4's with its modifiers), rUUEE,
@@ -137,6 +153,7 @@ struct session_options {
 	 * session_event.period and frequency are about the whole run.  With none of: siblings above 1, one_pmu, region,
 	 * pebs_records above 1, pebs_shared; session_event.after, starts and forced. */
 	bool windows;
+	bool windows_later;	/* only from session_sampled on, which is called for each thread that is sampled */
 	void *context;		/* for the two functions below; each may be NULL */
 	void (*sample)(void *context, struct run_thread *t, const struct session_sample *s);
 	void (*interval)(void *context, uint64_t end_cycle);
@@ -154,6 +171,8 @@ struct core_wanted session_wanted(const struct session *s);
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+/* run_sink.sampled, with windows_later: all before was timed; what is left of a period goes on in the windows. */
+void session_sampled(struct session *s, struct run_thread *t);
 /* run_sink.window of a sampled run.  weight: instructions that the window stands for, for each of its own. */
 void session_window(struct session *s, struct run_thread *t, const struct run_window *w, double weight);
 /* Of a sampled run that has ended: the estimate of the event's count. */
@@ -173,12 +192,16 @@ bool session_counts_uops(const struct session *s, size_t event);
 uint64_t session_uop(const struct session *s, size_t event, uint64_t is);
 /* Is it counted for the machine, and not for a thread? */
 bool session_is_uncore(const struct session *s, size_t event);
+/* The count of an event of the uncore on the machine of a process (run_thread.process). */
+uint64_t session_process_count(const struct session *s, uint32_t process, size_t event);
 /* Modelled ns for which the event was enabled, and for which it was counted.  They are equal unless events take
  * turns (one_pmu).  Counts are not scaled by them. */
 uint64_t session_enabled_ns(const struct session *s, size_t event);
 uint64_t session_running_ns(const struct session *s, size_t event);
 /* Core cycles (of any thread's clock) as modelled ns. */
 uint64_t session_ns(const struct session *s, uint64_t cycles);
+/* The largest cycle that any core has reached. */
+uint64_t session_now(const struct session *s);
 /* Interrupts taken so far. */
 uint64_t session_interrupts(const struct session *s);
 /* PEBS records so far that were attributed to the wrong thread (SESSION_PEBS_MIXED). */

@@ -9,6 +9,11 @@ uint64_t session_ns(const struct session *s, uint64_t cycles)
 	return (uint64_t)((unsigned __int128)cycles * 1000000000 / s->hz);
 }
 
+uint64_t session_now(const struct session *s)
+{
+	return s->now;
+}
+
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)
 {
 	const struct thread *t = s->thread[thread];
@@ -62,6 +67,11 @@ bool session_counts_uops(const struct session *s, size_t event)
 uint64_t session_uop(const struct session *s, size_t event, uint64_t is)
 {
 	return spmu_event_uop(s->o.model, s->o.events->event[event].event, is);
+}
+
+uint64_t session_process_count(const struct session *s, uint32_t process, size_t event)
+{
+	return uncore_session_process_count(s->uncore, process, event);
 }
 
 bool session_is_uncore(const struct session *s, size_t event)

@@ -71,7 +71,8 @@ static int qualify(const struct session *s, const struct session_event *ev, stru
 static struct item item_for(size_t event, const struct session_event *ev)
 {
 	return (struct item){ .event = event, .period = ev->period, .frequency = ev->period ? 0 : ev->frequency,
-		.most_weight = ev->most_weight };
+		.gradual = !ev->period && ev->frequency && ev->gradual, .most_weight = ev->most_weight,
+		.rarer = ev->rarer };
 }
 
 /* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
@@ -346,6 +347,8 @@ int session_create(struct session **out, const struct session_options *o, struct
 		return err_set(err, ERR_NOMEM, "out of memory");
 	size_t room = o->events->count + 1;
 	s->o = *o;
+	for (size_t i = 0; i < o->events->count; i++)
+		s->gradual |= o->events->event[i].gradual;
 	s->hz = (uint64_t)llround(o->core->frequency_ghz * 1e9);
 	s->driver = driver_for(o->model);
 	s->shares = o->siblings > 1 && spmu_model_family(o->model) == SPMU_FAMILY_NETBURST;

@@ -21,7 +21,8 @@ enum {
 struct item {			/* a counter's job; the same in all threads */
 	size_t event;		/* index of the session's event; NO_EVENT: the clock */
 	uint64_t period, frequency;	/* in counts of the counter; both 0: counting */
-	double most_weight;	/* the event's */
+	double most_weight, rarer;	/* the event's */
+	bool gradual;		/* the event's */
 	bool clock;		/* samples of a clock: the counter counts cycles, the user's periods are ns */
 };
 #define NO_EVENT ((size_t)-1)
@@ -42,6 +43,7 @@ struct counter {
 	uint64_t tick_count;	/* count at the last tick */
 	uint64_t base;		/* precise: count when it was last reloaded */
 	uint64_t reload;	/* precise: the value with which PEBS reloads it */
+	uint64_t taken, taken_cycle;	/* precise: events of the records taken from the buffer; the last one's cycle */
 	/* session_windows.c */
 	double whole;		/* its period in events of the whole run; 0: not known yet */
 	double fraction;	/* of an event, that the next period is longer */
@@ -104,6 +106,7 @@ struct thread {
 	struct client client;	/* the program's own PMU */
 	struct region_thread regions;
 	bool outside;		/* outside session_options.region: nothing counts */
+	bool windows;		/* it is sampled: what follows is of windows */
 	bool between;		/* outside the windows' measured parts: counters stand still */
 	double weight;		/* session_window; 0: before the first one */
 	uint64_t reached;	/* watermark of its last batch */
@@ -133,7 +136,7 @@ struct session {
 	bool shares;		/* hardware threads share their core's PMUs */
 	struct shared_core **core;
 	size_t cores, core_room;
-	bool adapts;
+	bool adapts, gradual;	/* some item has a frequency; one that is gradual */
 	bool metrics;			/* some event is one */
 	uint64_t max_period;
 	struct thread **thread;
@@ -171,7 +174,8 @@ int session_program(struct session *s, struct thread *t, struct err *err);
 bool sampling_precise(const struct session *s, unsigned pmu);	/* some event of this copy of the PMU is precise */
 /* makes a thread's PMUs */
 int sampling_attach(struct session *s, struct thread *t, uint8_t hw_thread, struct err *err);
-/* frequency mode: adapts the periods of rare events */
+/* frequency mode: adapts the periods of rare events, and at which cycle to do so again */
+uint64_t sampling_next_tick(const struct session *s, uint64_t now);
 void sampling_tick(struct session *s, struct thread *t, uint64_t now);
 /* delivers pending samples in the order of the records */
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b);
@@ -224,6 +228,8 @@ void windows_park(struct session *s, struct thread *t, size_t i);
 void windows_next(const struct session *s, struct thread *t, size_t i);
 /* So many events of the window, in events of the whole run. */
 uint64_t windows_whole(const struct thread *t, uint64_t events);
+/* What a PEBS record stands for, in events of the whole run, behind a period of `loaded`. */
+uint64_t windows_record(const struct thread *t, size_t i, uint64_t loaded);
 /* What a sample stands for, in events of the whole run, at an overflow behind a period of `loaded`: also periods that
  * passed before the interrupt, which it takes out of counter.left. */
 uint64_t windows_stands_for(const struct thread *t, size_t i, uint64_t loaded);

@@ -6,13 +6,36 @@
 #include "session/session_internal.h"
 #include <stdlib.h>
 
-/* Moves the period an eighth of the way to the one that `count` events in `cycles` suggest; all the way if it
+/* session_event.gradual: how many samples the run so far should have, and the fewest cycles between two of them: less
+ * than what an interrupt takes to arrive (60 cycles) many times over, and a prime. */
+enum { GRADUAL_SAMPLES = 1000, GRADUAL_CYCLES = 1009 };
+/* The kernel's tick comes after 12 million cycles at 3 GHz, when a short program is over.  So the first ticks are a
+ * 32nd of the run so far apart, and these many cycles at least. */
+enum { GRADUAL_TICK_CYCLES = 1 << 14, GRADUAL_TICKS = 32 };
+
+static uint64_t clamped(uint64_t value, uint64_t least, uint64_t most)
+{
+	return value < least ? least < most ? least : most : value < most ? value : most;
+}
+
+/* The cycle at which to look after rare events' periods again. */
+uint64_t sampling_next_tick(const struct session *s, uint64_t now)
+{
+	const uint64_t most = s->hz / TICK_HZ;
+	return now + (s->gradual ? clamped(now / GRADUAL_TICKS, GRADUAL_TICK_CYCLES, most) : most);
+}
+
+/* Moves the period an eighth of the way to the one that `count` events in `cycles` suggest at `now`; all the way if it
  * is more than eight times too long.  (The kernel gets there slowly, over a second of ticks; a modelled run is
  * over by then.) */
-static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t cycles, uint64_t count)
+static void adjust_period(struct session *s, struct thread *t, size_t i, uint64_t now, uint64_t cycles, uint64_t count)
 {
 	struct counter *c = t->counter + i;
-	unsigned __int128 wanted = (unsigned __int128)count * s->hz / cycles / s->item[i].frequency;
+	const uint64_t most = s->hz / s->item[i].frequency;
+	const uint64_t apart = clamped(now / GRADUAL_SAMPLES, GRADUAL_CYCLES, most);
+	unsigned __int128 wanted = s->item[i].gradual && apart < most
+		? (unsigned __int128)count * apart / cycles
+		: (unsigned __int128)count * s->hz / cycles / s->item[i].frequency;
 	int64_t period = wanted > s->max_period ? (int64_t)s->max_period : (int64_t)wanted;
 	int64_t delta = (period - (int64_t)c->period + 7) / 8;
 	int64_t next = (int64_t)c->period / 8 > period ? period : (int64_t)c->period + delta;
@@ -74,7 +97,7 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 	if (t->between)
 		return;
 	counter_update(s, counts, i);
-	if (s->o.windows) {
+	if (t->windows) {
 		stands_for = windows_stands_for(t, i, stands_for);
 		windows_next(s, t, i);
 	}
@@ -98,11 +121,11 @@ static void on_overflow(struct session *s, struct thread *t, size_t i, const str
 		keep_branches(s, t, raw, lbr_read(s->lbr, t->pmu[t->job[i].pmu], raw), &p);
 	}
 	pend(t, &p);
-	if (s->item[i].frequency && !s->item[i].clock && !s->o.windows) {
+	if (s->item[i].frequency && !s->item[i].clock && !t->windows) {
 		uint64_t since = pmi->cycle - c->stamp;
 		c->stamp = pmi->cycle;
 		if (since && since < 2 * s->hz / TICK_HZ)
-			adjust_period(s, t, i, since, stands_for);
+			adjust_period(s, t, i, pmi->cycle, since, stands_for);
 	}
 }
 
@@ -119,7 +142,8 @@ static size_t item_of(const struct session *s, const struct thread *t, unsigned 
 	return i;
 }
 
-/* Makes a sample of a PEBS record; PEBS has reloaded the counter already. */
+/* Makes a sample of a PEBS record; PEBS has reloaded the counter already.  The next period is chosen when the buffer is
+ * empty (next_precise_period): the records behind this one were written with the value that was reloaded until then. */
 static void on_record(struct session *s, struct thread *t, size_t i, const struct precise_record *r)
 {
 	struct counter *c = t->counter + i;
@@ -136,7 +160,7 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 	}
 	t->extra[t->extras++] = *r;
 	struct pending p = {
-		.ip = r->ip, .cycle = r->cycle, .period = s->o.windows ? windows_whole(t, stands_for) : stands_for,
+		.ip = r->ip, .cycle = r->cycle, .period = t->windows ? windows_record(t, i, stands_for) : stands_for,
 		.record = r->record == UINT32_MAX ? 0 : r->record, .item = i, .extra = t->extras
 	};
 	if (s->lbr)
@@ -147,23 +171,34 @@ static void on_record(struct session *s, struct thread *t, size_t i, const struc
 		windows_park(s, t, i);
 		return;
 	}
-	if (s->o.windows)
+	if (t->windows)
 		c->count += (uint64_t)c->left;
 	else
 		c->count = c->base += stands_for;
+	if (c->reload)
+		c->loaded = -c->reload & counter_mask(s, i);
 	c->left = (int64_t)c->loaded;
 	c->prev = -c->loaded & counter_mask(s, i);
-	if (!s->item[i].frequency && !s->o.windows)
+	c->taken += stands_for;
+	c->taken_cycle = r->cycle;
+}
+
+/* Behind the last record of a buffer: chooses the period, and what was counted since then is part of it. */
+static void next_precise_period(struct session *s, struct thread *t, size_t i)
+{
+	struct counter *c = t->counter + i;
+	const uint64_t taken = c->taken, since = c->taken_cycle - c->stamp;
+	c->taken = 0;
+	if (!taken)
 		return;
-	uint64_t since = r->cycle - c->stamp, period = c->period;
-	if (s->o.windows) {
+	if (t->windows) {
 		windows_next(s, t, i);
-	} else {
-		c->stamp = r->cycle;
+	} else if (s->item[i].frequency) {
+		c->stamp = c->taken_cycle;
 		if (since && since < 2 * s->hz / TICK_HZ)
-			adjust_period(s, t, i, since, stands_for);
+			adjust_period(s, t, i, c->taken_cycle, since, taken);
 	}
-	if (c->period != period || c->period != c->loaded) {
+	if (c->period != c->loaded) {
 		uint64_t done = counter_since(s, t, i);
 		c->loaded = c->period;
 		c->left = (int64_t)c->loaded;
@@ -182,6 +217,8 @@ static void take_records(struct session *s, struct attached *a, const struct spm
 		if (i < s->items)
 			on_record(s, a->thread, i, &r);
 	}
+	for (size_t i = 0; i < s->items; i++)
+		next_precise_period(s, a->thread, i);
 	/* OvfDSBuffer; NetBurst has no such bit */
 	spmu_wrmsr(a->thread->pmu[a->pmu], MSR_IA32_PERF_GLOBAL_STATUS_RESET, UINT64_C(1) << 62);
 }
@@ -287,7 +324,7 @@ void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 {
 	uint64_t clock = counter_total(s, t, s->clock), elapsed = clock - t->tick_clock;
 	t->tick_clock = clock;
-	t->next_tick = now + s->hz / TICK_HZ;
+	t->next_tick = sampling_next_tick(s, now);
 	counter_metrics(s, t);
 	if (!elapsed)
 		return;		/* halted all the time */
@@ -299,7 +336,7 @@ void sampling_tick(struct session *s, struct thread *t, uint64_t now)
 		uint64_t counted = c->count - c->tick_count;
 		c->tick_count = c->count;
 		if (counted) {
-			adjust_period(s, t, i, elapsed, counted);
+			adjust_period(s, t, i, now, elapsed, counted);
 			if (c->left > 0 && (uint64_t)c->left > 8 * c->period) {
 				/* what was counted of the long interval goes to the sample that ends the short
 				 * one */

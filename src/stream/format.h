@@ -202,6 +202,10 @@ enum {
 	/* The thread has executed as many instructions as the last answer's `budget`.  index: address of the next one;
 	 * value 1: it has just returned from its PMI handler. */
 	ST_CLIENT_STEP = 2,
+	/* Callgrind's requests (tracer_client.c): what was counted in the region "callgrind" since the last of these is
+	 * a region of its own, whose name is the payload; and: nothing was counted so far.  No answer is waited for. */
+	ST_CLIENT_DUMP = 3, ST_CLIENT_ZERO = 4,
+	ST_MARK_TOGGLE = 1,	/* value of a region's marker that TOGGLE_COLLECT made */
 	ST_CLIENT_NAME = 256,	/* most bytes of a name */
 	ST_CLIENT_DS = 1024,	/* how much of the thread's DS area is sent */
 };
@@ -231,7 +235,9 @@ struct st_control {
 	uint32_t tracer_state;	/* 0 starting, 1 running, 2 ended in order */
 	uint32_t
 		reader_gone; /* set by the reader when it stops: the tracer drops records and lets the program run on */
-	uint8_t  pad0[32];
+	uint32_t forks;		/* tracer: processes that this one was to fork, to be traced, also if it could not */
+	uint32_t executes;	/* tracer: 1 while the process may be about to execute a program that will be traced */
+	uint8_t  pad0[24];
 	uint64_t written;	/* tracer: published up to here */
 	uint32_t written_futex;	/* tracer: incremented and woken when the reader may be waiting */
 	uint32_t tracer_waits;	/* tracer: 1 while it waits for `read` to move */
@@ -247,6 +253,8 @@ struct st_control {
 _Static_assert(sizeof(struct st_control) <= ST_CONTROL_BYTES, "one page");
 
 /* The announce pipe: every traced process writes one of these (atomic: below PIPE_BUF) after its ring file
- * `<dir>/ring.<pid>.<serial>` exists; serial counts execs of that pid from 0. */
+ * `<dir>/ring.<pid>.<serial>` exists; serial counts execs of that pid from 0, or is ST_UNTRACED if the process has no
+ * ring and runs untraced. */
+#define ST_UNTRACED UINT32_MAX
 struct st_announce { uint32_t magic, pid, parent_pid, serial; };
 #endif

@@ -10,6 +10,10 @@
  * ERR_TRACER, after all that the process published; the other processes go on.  There is one exception: a process
  * other than the launched program that SIGKILL killed.  No tracer sees that signal, so we add an ST_EXIT ourselves
  * behind what the process published, and it ends as by any other signal.
+ *
+ * The stream ends with the launched program, as a run of perf does.  What other processes did until then is in it;
+ * those that run on do so untraced, and an ST_NOTE names one of them.  With stream_launch.waits the stream ends with
+ * the last process.
  */
 #include "stream/stream_internal.h"
 #include <dirent.h>
@@ -42,6 +46,7 @@ struct process {
 	int exit_signal;	/* of a followed process; EXIT_UNKNOWN if the kernel did not tell */
 	bool gone;		/* the kernel says that it is gone; what is in the rings is final */
 	bool dropped;		/* no longer read */
+	bool left;		/* the launched program has ended before: what is in the rings is final */
 	struct st_exit killed;	/* its last span, if it was killed and its tracer could not write one */
 };
 enum { EXIT_UNKNOWN = -1 };
@@ -49,7 +54,15 @@ enum { EXIT_UNKNOWN = -1 };
 struct live {
 	struct rundir dir;
 	pid_t child;
-	bool follow, detached;
+	bool follow, waits, detached;
+	unsigned looks;		/* since the launched program was reaped */
+	uint32_t added;		/* processes that announced themselves */
+	uint32_t forks;		/* processes that were forked by those whose rings are gone */
+	uint32_t untraced;	/* processes that said that they have no ring */
+	bool told_untraced, told_left;
+	uint32_t *left_pid;	/* of processes that run on without us */
+	size_t lefts;
+	uint64_t note[32];	/* the last span, if it is our own */
 	bool reaped, status_lost, seen;	/* seen: the child announced itself, or its failure was reported */
 	int status;
 	struct process **active;
@@ -74,14 +87,20 @@ static int open_pidfd(uint32_t pid)
 	return (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);	/* close-on-exec by itself */
 }
 
+static void free_ring(struct live *l, const struct process *p, struct ring *r)
+{
+	char name[64];
+	snprintf(name, sizeof name, "ring.%u.%u", p->pid, r->serial);
+	unlinkat(l->dir.fd, name, 0);	/* frees memory, in /dev/shm */
+	l->forks += ring_forks(r);
+	ring_unmap(r);
+}
+
 static void free_process(struct live *l, struct process *p)
 {
 	for (struct ring *r = p->ring, *next; r; r = next) {
-		char name[64];
 		next = r->next;
-		snprintf(name, sizeof name, "ring.%u.%u", p->pid, r->serial);
-		unlinkat(l->dir.fd, name, 0);	/* frees memory, in /dev/shm */
-		ring_unmap(r);
+		free_ring(l, p, r);
 	}
 	if (p->pidfd >= 0)
 		close(p->pidfd);
@@ -114,7 +133,18 @@ static struct process *add_process(struct live *l, uint32_t pid)
 	p->pidfd = open_pidfd(pid);
 	p->gone = p->pidfd < 0 && errno == ESRCH;
 	l->active[l->count++] = p;
+	l->added++;
 	return p;
+}
+
+/* True if a process was forked that has not announced itself, and perhaps never will. */
+static bool awaits_process(const struct live *l)
+{
+	uint32_t forks = l->forks;
+	for (size_t i = 0; i < l->count; i++)
+		for (const struct ring *r = l->active[i]->ring; r; r = r->next)
+			forks += ring_forks(r);
+	return l->added + l->untraced < forks + 1;	/* one was launched, not forked */
 }
 
 static int take_announce(struct live *l, const struct st_announce *a, struct err *err)
@@ -123,6 +153,10 @@ static int take_announce(struct live *l, const struct st_announce *a, struct err
 	struct ring *ring, **at;
 	if (a->magic != ST_MAGIC || !a->pid || a->pid > INT_MAX)
 		return err_set(err, ERR_TRACER, "the announce pipe of the tracer is corrupt");
+	if (a->serial == ST_UNTRACED) {
+		l->untraced++;
+		return 0;
+	}
 	int r = ring_map(&ring, l->dir.fd, a->pid, a->serial, err);
 	if (r)
 		return r;
@@ -148,6 +182,8 @@ static int take_announce(struct live *l, const struct st_announce *a, struct err
 	for (at = &p->ring; *at; at = &(*at)->next)
 		;
 	*at = ring;
+	if (p->left)
+		ring_set_reader_gone(ring);
 	if (l->detached || p->dropped) {
 		p->dropped = true;
 		ring_set_reader_gone(ring);
@@ -186,28 +222,37 @@ static bool is_gone(struct process *p)
 	return true;
 }
 
+/* True if the command line of a process (its number, as text) is that of our tracer, or of softpmu-exec. */
+static bool runs_ours(const struct live *l, const char *pid)
+{
+	char path[300], text[PATH_MAX + 1024];
+	struct stat st;
+	snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	const ssize_t n = fstat(fd, &st) || st.st_uid != geteuid() ? -1 : read(fd, text, sizeof text);
+	close(fd);
+	const char *option = n > 0 ? memmem(text, (size_t)n, "--ring-dir=", 11) : NULL;
+	return option && (size_t)(text + n - option) >= 12 + strlen(l->dir.path) &&
+	       !memcmp(option + 11, l->dir.path, strlen(l->dir.path) + 1);
+}
+
 /* True if a process runs under our tracer that we do not know: it was forked and has not announced itself yet.  We find
  * it by its command line, which names our directory.  Each such process is sent signo, unless that is 0. */
 static bool unknown_run(struct live *l, int signo)
 {
-	bool found = false;
+	bool found = false, known = false;
 	DIR *proc = opendir("/proc");
 	if (!proc)
 		return false;
 	for (struct dirent *e; (e = readdir(proc));) {
-		char path[300], text[PATH_MAX + 1024], *option;
-		struct stat st;
+		known = false;
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;
-		snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		ssize_t n = fstat(fd, &st) || st.st_uid != geteuid() ? -1 : read(fd, text, sizeof text);
-		close(fd);
-		option = n > 0 ? memmem(text, (size_t)n, "--ring-dir=", 11) : NULL;
-		if (!option || (size_t)(text + n - option) < 12 + strlen(l->dir.path) ||
-		    memcmp(option + 11, l->dir.path, strlen(l->dir.path) + 1))
+		for (size_t i = 0; i < l->lefts && !known; i++)
+			known = l->left_pid[i] == (uint32_t)atoi(e->d_name);
+		if (known || !runs_ours(l, e->d_name))
 			continue;
 		found = true;
 		if (signo)
@@ -236,6 +281,7 @@ static int look_around(struct live *l, struct err *err)
 		if (!p->gone)
 			p->gone = p->pid == (uint32_t)l->child ? l->reaped : is_gone(p);
 	}
+	l->looks += l->reaped;
 	for (;;) {
 		ssize_t n = read(l->dir.announce, &a, sizeof a);
 		if (n < 0 && errno == EINTR)
@@ -343,6 +389,78 @@ static int span_of(struct live *l, struct process *p, struct stream_span *span)
 	return STREAM_SPAN;
 }
 
+/* A note of our own in the stream of a process. */
+static int note(struct live *l, uint32_t process, uint32_t pid, struct stream_span *span, const char *text)
+{
+	struct st_note *n = (struct st_note *)l->note;
+	const size_t bytes = strlen(text) + 1;
+	memset(l->note, 0, sizeof l->note);
+	*n = (struct st_note){ .header = ST_HEADER(ST_NOTE, (sizeof *n + bytes + 7) / 8 * 8), .severity = 1,
+		.text_bytes = (uint32_t)bytes };
+	memcpy(n + 1, text, bytes);
+	*span = (struct stream_span){ .process = process, .pid = pid, .words = l->note,
+		.count = (sizeof *n + bytes + 7) / 8 };
+	l->bytes += span->count * 8;
+	l->last = NULL;
+	return STREAM_SPAN;
+}
+
+static int note_left(struct live *l, const struct process *p, struct stream_span *span)
+{
+	const bool known = p->index != UINT32_MAX;
+	char text[160];
+	snprintf(text, sizeof text, "process %u still ran when the program ended: what it did from then on is not "
+		"counted (--follow waits for it)", p->pid);
+	return note(l, known ? p->index : 0, known ? p->pid : (uint32_t)l->child, span, text);
+}
+
+/* True if the process, which we leave, may execute a program that still looks for our directory. */
+static bool makes_ring(const struct live *l, const struct process *p)
+{
+	char pid[16];
+	snprintf(pid, sizeof pid, "%u", p->pid);
+	return ring_executes(p->ring) && runs_ours(l, pid);
+}
+
+static void remember(struct live *l, uint32_t pid)
+{
+	uint32_t *more = realloc(l->left_pid, (l->lefts + 1) * sizeof *more);
+	if (!more)
+		return;		/* then the run ends with that process, at the latest */
+	l->left_pid = more;
+	l->left_pid[l->lefts++] = pid;
+}
+
+/* True, with a span, if it was not said yet that a process could not be traced. */
+static bool note_untraced(struct live *l, struct stream_span *span)
+{
+	if (!l->untraced || l->told_untraced || !l->processes)
+		return false;
+	l->told_untraced = true;
+	char text[200];
+	snprintf(text, sizeof text, "a process runs untraced, because there is no room for its ring (2 MB) in "
+		"%.100s", l->dir.path);
+	return note(l, 0, (uint32_t)l->child, span, text);
+}
+
+/* The launched program has ended, and its stream is read: says so to the tracers of the others, and true if all that
+ * they did is read, too.  Not before the second look, which finds all that announced themselves and ended before. */
+static bool leave_others(struct live *l)
+{
+	if (l->waits || l->looks < 2)
+		return false;
+	for (size_t i = 0; i < l->count; i++)
+		if (l->active[i]->pid == (uint32_t)l->child)
+			return false;
+	for (size_t i = 0; i < l->count; i++) {
+		struct process *p = l->active[i];
+		for (struct ring *r = p->ring; r && !p->left; r = r->next)
+			ring_set_reader_gone(r);
+		p->left = true;
+	}
+	return !l->count;
+}
+
 /* STREAM_SPAN, or 0 when all rings are empty, or an error about one process (which is then dropped). */
 static int scan(struct live *l, struct stream_span *span, struct err *err)
 {
@@ -365,12 +483,23 @@ static int scan(struct live *l, struct stream_span *span, struct err *err)
 			return span_of(l, p, span);
 		}
 		if (ring->next) {		/* exec: the old image cannot write any more */
-			char name[64];
-			snprintf(name, sizeof name, "ring.%u.%u", p->pid, ring->serial);
-			unlinkat(l->dir.fd, name, 0);
 			p->ring = ring->next;
-			ring_unmap(ring);
+			free_ring(l, p, ring);
 			left++;
+			continue;
+		}
+		if (p->left && !p->gone && makes_ring(l, p)) {
+			l->turn++;
+			continue;
+		}
+		if (p->left && !p->gone) {
+			const bool tell = !orderly && !p->dropped && !l->told_left;
+			if (tell && l->processes) {
+				p->dropped = l->told_left = true;
+				return note_left(l, p, span);
+			}
+			remember(l, p->pid);
+			remove_active(l, l->turn);
 			continue;
 		}
 		if (p->gone && !orderly && !p->dropped && !p->killed.header && was_killed(l, p)) {
@@ -400,7 +529,7 @@ static int wait_for_more(struct live *l, int64_t ms)
 	enum { MAX_FDS = 32 };
 	struct pollfd fds[MAX_FDS] = { { .fd = l->dir.announce, .events = POLLIN } };
 	nfds_t n = 1;
-	int64_t slice = l->follow ? SLICE_FOLLOW_MS : SLICE_ONE_MS;
+	int64_t slice = l->follow && (l->count > 1 || awaits_process(l)) ? SLICE_FOLLOW_MS : SLICE_ONE_MS;
 	struct process *p = l->last;
 	if (!p || p->gone || p->dropped || ring_ended(p->ring))
 		p = NULL;
@@ -419,6 +548,31 @@ static int wait_for_more(struct live *l, int64_t ms)
 	return poll(fds, n, (int)wait) < 0 && errno == EINTR ? EINTR : 0;
 }
 
+enum { GO_ON = 3 };		/* beside enum stream_state */
+
+/* All that is known has ended and is read.  STREAM_END, or what else live_next should return, or GO_ON. */
+static int last_look(struct live *l, struct err *err)
+{
+	if (!l->seen) {
+		int told = tell_death(l, (uint32_t)l->child, 0, err);
+		l->seen = true;
+		return told;
+	}
+	if (l->status_lost) {
+		l->status_lost = false;
+		return err_set(err, ERR_SYSTEM,
+			"the program's exit status is lost, because this process ignores SIGCHLD");
+	}
+	if (!l->follow || !awaits_process(l))
+		return STREAM_END;
+	/* Look again: a process may have announced itself and gone between look and search. */
+	const bool unknown = unknown_run(l, 0);
+	int r = look_around(l, err);
+	if (r < 0)
+		return r;
+	return l->count || unknown ? GO_ON : STREAM_END;
+}
+
 int live_next(struct live *l, struct stream_span *span, struct err *err)
 {
 	int64_t until = 0;
@@ -431,21 +585,13 @@ int live_next(struct live *l, struct stream_span *span, struct err *err)
 			return r;
 		if (!look)
 			continue;
+		if (note_untraced(l, span))
+			return STREAM_SPAN;
+		if (l->reaped && l->count && leave_others(l))
+			continue;
 		if (l->reaped && !l->count) {
-			if (!l->seen) {
-				int told = tell_death(l, (uint32_t)l->child, 0, err);
-				l->seen = true;
-				return told;
-			}
-			if (l->status_lost) {
-				l->status_lost = false;
-				return err_set(err, ERR_SYSTEM,
-					"the program's exit status is lost, because this process ignores SIGCHLD");
-			}
-			/* Look again: a process may have announced itself and gone between look and search. */
-			if (!l->follow || (!unknown_run(l, 0) && !(r = look_around(l, err)) && !l->count))
-				return STREAM_END;
-			if (r < 0)
+			r = last_look(l, err);
+			if (r != GO_ON)
 				return r;
 			if (l->count)
 				continue;
@@ -471,6 +617,7 @@ int live_launch(struct live **out, const struct stream_launch *how, struct err *
 	if (!l)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	l->follow = how->follow;
+	l->waits = how->waits;
 	if ((r = rundir_create(&l->dir, err)) || (r = tracer_spawn(&l->child, how, &program, l->dir.path, err))) {
 		rundir_remove(&l->dir);
 		free(l);
@@ -528,7 +675,7 @@ void live_close(struct live *l)
 		else
 			kill((pid_t)p->pid, SIGKILL);
 	}
-	if (l->follow)
+	if (l->follow && (l->waits || !l->reaped))	/* others may run on */
 		unknown_run(l, SIGKILL);
 	if (!l->reaped) {
 		kill(l->child, SIGKILL);
@@ -539,5 +686,6 @@ void live_close(struct live *l)
 		remove_active(l, l->count - 1);
 	rundir_remove(&l->dir);
 	free(l->active);
+	free(l->left_pid);
 	free(l);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The private directory of one run: <base>/softpmu-XXXXXX, mode 0700, with the rings, the announce pipe, the
- * tracer's logs and a lock file.
+ * tracer's logs, a lock file, and a link to our own program.
  *
  * The base is /dev/shm, else $TMPDIR, else /tmp: the first in which the directory can be made and the rings have room.
  * The lock is a flock(2), which the kernel drops however softpmu dies.  So a later run can tell a dead run's directory
@@ -75,6 +75,17 @@ int rundir_sweep(const char *base, int min_age_s)
 	return gone;
 }
 
+/* Our own program, which tracers leave alone. */
+static int link_reader(int dir)
+{
+	char self[PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return 0;		/* no /proc */
+	self[n] = 0;
+	return symlinkat(self, dir, "reader");
+}
+
 static int make_in(struct rundir *d, const char *base, struct err *err)
 {
 	struct statvfs fs;
@@ -102,7 +113,7 @@ static int make_in(struct rundir *d, const char *base, struct err *err)
 	if ((d->fd = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
 	    (d->lock = openat(d->fd, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0 ||
 	    flock(d->lock, LOCK_EX | LOCK_NB) ||
-	    mkfifoat(d->fd, "announce", 0600) ||
+	    mkfifoat(d->fd, "announce", 0600) || link_reader(d->fd) ||
 	    (d->announce = openat(d->fd, "announce", O_RDWR | O_NONBLOCK | O_CLOEXEC)) < 0) {
 		int r = err_system(err, "%s: cannot prepare the directory for the rings", d->path);
 		rundir_remove(d);

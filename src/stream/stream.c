@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The one interface to both sources, live and file.  Saves a live stream while it passes on to the reader.
+ * The one interface to the sources: live, a file, a hub.  Saves a live stream while it passes on to the reader.
  */
+#include "stream/stream_hub.h"
 #include "stream/stream_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct stream {
-	struct live *live;		/* either this or `file` is set */
+	struct live *live;		/* one of these three is set */
 	struct trace_reader *file;
+	struct stream_hub *hub;
+	unsigned reader;		/* of the hub */
 	struct trace_writer *save;	/* NULL: not saved, or saving has ended */
 	bool held;			/* `span` was taken but not yet delivered, because saving it failed */
 	struct stream_span span;
@@ -51,6 +54,17 @@ int stream_open(struct stream **out, const char *path, struct err *err)
 	return r;
 }
 
+int stream_hub_join(struct stream **out, struct stream_hub *h, unsigned reader, struct err *err)
+{
+	struct stream *s = calloc(1, sizeof *s);
+	*out = s;
+	if (!s)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	s->hub = h;
+	s->reader = reader;
+	return 0;
+}
+
 /* Writes the end marker and closes the recording; returns 0 or an error. */
 static int finish_saving(struct stream *s, enum trace_end how, struct err *err)
 {
@@ -77,6 +91,8 @@ int stream_next(struct stream *s, struct stream_span *span, struct err *err)
 	int r, failed = 0;
 	if (s->file)
 		return trace_reader_next(s->file, span, err);
+	if (s->hub)
+		return stream_hub_next(s->hub, s->reader, span, err);
 	if (s->unsaid.code) {
 		r = s->unsaid.code;
 		if (err)
@@ -123,6 +139,8 @@ void stream_answer(struct stream *s, uint32_t process, const struct st_answer *a
 
 void stream_detach(struct stream *s)
 {
+	if (s->hub)		/* the others need not wait for it */
+		stream_hub_leave(s->hub, s->reader);
 	if (!s->live || s->detached)
 		return;
 	s->detached = true;
@@ -139,12 +157,13 @@ void stream_kill(struct stream *s, int signo)
 
 int stream_wait_status(const struct stream *s)
 {
-	return s->live ? live_wait_status(s->live) : trace_reader_wait_status(s->file);
+	return s->hub ? stream_hub_wait_status(s->hub) : s->live ? live_wait_status(s->live)
+		: trace_reader_wait_status(s->file);
 }
 
 double stream_share(const struct stream *s)
 {
-	return s->live ? -1 : trace_reader_share(s->file);
+	return s->hub ? stream_hub_share(s->hub) : s->live ? -1 : trace_reader_share(s->file);
 }
 
 int stream_pid(const struct stream *s)
@@ -158,6 +177,8 @@ void stream_close(struct stream *s)
 		return;
 	if (s->live)
 		finish_saving(s, TRACE_END_CLOSED, NULL);
+	if (s->hub)
+		stream_hub_leave(s->hub, s->reader);
 	trace_reader_close(s->file);
 	live_close(s->live);
 	free(s);

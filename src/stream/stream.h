@@ -21,9 +21,13 @@ struct stream_launch {
 	char *const *argv;	/* program and arguments; argv[0] is looked up in PATH */
 	const char *tracer_dir;	/* holds softpmu-tracer-amd64-linux and softpmu-tracer-x86-linux */
 	bool follow;		/* trace forked and executed processes too */
+	bool waits;		/* with follow: the stream ends with the last of them, not with the launched program */
 	bool regs;		/* ask for every general-purpose register write */
 	bool assists;		/* ask which floating-point operations meet denormal numbers (ST_SLOT_ASSIST) */
 	const char *save;	/* also write the stream to this trace file; NULL: no */
+	/* The program's environment, in which its stack's place depends on no text's length.  NULL: the caller's, as
+	 * it is. */
+	char *const *env;
 };
 
 /* A run of whole records of one process; valid until the next call of stream_next. */
@@ -60,6 +64,8 @@ void stream_kill(struct stream *s, int signo);
 int stream_wait_status(const struct stream *s);
 /* Which share of a file was read, 0 to 1; -1: it is not known (a program, a pipe). */
 double stream_share(const struct stream *s);
+/* How many words a recorded stream holds, found quickly; 0: it is not known (a pipe, a damaged file). */
+uint64_t stream_words(const char *path);
 /* pid of the launched program; 0 for a file. */
 int stream_pid(const struct stream *s);
 /* Kills what still runs under the tracer, removes the rings, frees s. */

@@ -49,6 +49,10 @@ int ring_take(struct ring *r, const uint64_t **words, size_t *count, struct err 
 /* Returns the space of what was taken to the tracer. */
 void ring_release(struct ring *r);
 void ring_set_reader_gone(struct ring *r);
+/* How many processes this one forked, or tried to, that are to be traced. */
+uint32_t ring_forks(const struct ring *r);
+/* True while the process may be about to execute a program that makes a ring of its own. */
+bool ring_executes(const struct ring *r);
 void ring_answer(struct ring *r, const struct st_answer *answer);
 bool ring_ended(const struct ring *r);	/* true when the tracer said that no more will come */
 /* Sleeps until more is published, at most ns nanoseconds; 0, or EINTR if a signal was handled. */

@@ -99,14 +99,27 @@ int ring_take(struct ring *r, const uint64_t **words, size_t *count, struct err 
 	return 1;
 }
 
+/* A tracer that waits for room is woken when half of the ring is free, and not for each chunk. */
 static void wake_tracer(struct ring *r)
 {
+	if (__atomic_load_n(&r->control->written, __ATOMIC_RELAXED) - r->read > RING_DATA / 2)
+		return;
 	/* Our store must come before the look at tracer_waits; the tracer does the reverse. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&r->control->tracer_waits, __ATOMIC_RELAXED)) {
 		__atomic_fetch_add(&r->control->read_futex, 1, __ATOMIC_SEQ_CST);
 		futex(&r->control->read_futex, FUTEX_WAKE, INT_MAX, NULL);
 	}
+}
+
+uint32_t ring_forks(const struct ring *r)
+{
+	return __atomic_load_n(&r->control->forks, __ATOMIC_SEQ_CST);
+}
+
+bool ring_executes(const struct ring *r)
+{
+	return __atomic_load_n(&r->control->executes, __ATOMIC_SEQ_CST);
 }
 
 void ring_release(struct ring *r)

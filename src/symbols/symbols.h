@@ -25,11 +25,13 @@ struct symbol {
 	uint8_t binding;	/* STB_* */
 	bool is_code;
 	bool stretched;		/* has no size of its own: reaches to the next symbol */
+	bool inlined;		/* symbols_place_inlined made it: start and end are those of the function around it */
 };
 struct symbols_line {		/* its strings live as long as the file */
 	const char *file;	/* "" if unknown */
 	unsigned line;		/* 0 if unknown */
-	const char *function;	/* "" if unknown */
+	const char *function;	/* as in the source; "" if unknown */
+	const char *linkage;	/* its name in the file (_ZN...), or else that with its namespaces; "": the same */
 	bool inlined;		/* this frame was inlined into the next one */
 };
 struct symfile;
@@ -109,6 +111,11 @@ int  symbols_exec(struct symbols *s, uint32_t pid, uint64_t time);
 void symbols_resolve(struct symbols *s, uint32_t pid, uint64_t ip, uint64_t time, struct symbols_place *place);
 /* As symfile_lines. */
 size_t symbols_place_lines(const struct symbols_place *place, struct symbols_line *lines, size_t max);
+/* The functions that are inlined at a place, innermost first, without the function that has place->symbol.  A function
+ * is one symbol for each other that it is inlined into.  caller: the place is a return address, so the call before it
+ * counts.  They are found once for each address, and live as long as the file; the list lives until the next call.
+ * Returns how many. */
+size_t symbols_place_inlined(const struct symbols_place *place, bool caller, const struct symbol *const **list);
 /* The file of a place; NULL if it has none that can be read. */
 struct symfile *symbols_place_file(const struct symbols_place *place);
 /* Objects in order of appearance.  symbols_object_why: NULL, or why its symbols could not be read. */

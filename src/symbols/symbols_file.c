@@ -535,6 +535,7 @@ void symfile_close(struct symfile *f)
 	if (!f)
 		return;
 	lines_close(f->lines);
+	inlined_free(f->inlined);
 	for (size_t i = 0; i < f->symbols; i++)
 		drop(&f->symbol[i]);
 	if (f->fd >= 0)
@@ -601,7 +602,7 @@ size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *l
 		if (!low || !s || f->jit_line[low - 1].address < s->start)
 			return 0;
 		const struct jit_line *l = &f->jit_line[low - 1];
-		lines[0] = (struct symbols_line){ f->jit_files + l->file, l->line, s->name, false };
+		lines[0] = (struct symbols_line){ f->jit_files + l->file, l->line, s->name, "", false };
 		return 1;
 	}
 	if (!f->lines && !f->lines_tried) {

@@ -26,6 +26,7 @@ struct symfile {
 	struct jit_line *jit_line;	/* by address */
 	size_t jit_lines;
 	char *jit_files;		/* their file names */
+	struct inlined *inlined;	/* made on first use; NULL: none yet */
 };
 struct jit_line { uint64_t address; uint32_t line; size_t file; };
 
@@ -43,6 +44,9 @@ bool symfile_address(const struct symfile *f, uint64_t vaddr, uint64_t *address)
 
 int  jit_read_map(struct symfile *f, const char *path);
 int  jit_read_dump(struct symfile *f, const char *path);
+
+struct inlined;
+void inlined_free(struct inlined *i);
 
 struct lines;
 int  lines_open(struct lines **out, const char *path);

@@ -17,6 +17,7 @@ enum err_code {
 	ERR_UNSUPPORTED = -4,	/* understood, but refused by name */
 	ERR_TRUNCATED = -5,	/* input ended early; what came before is good */
 	ERR_TRACER = -6,	/* the tracer died or said so */
+	ERR_NOT_MODELLED = -7,	/* an event that machines have, but this model has not */
 };
 
 struct err {

@@ -3,9 +3,10 @@
 #include "util/json.h"
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s, where `left` bytes remain; 0 if it is not valid UTF-8 (RFC 3629, section 4). */
-static size_t utf8(const unsigned char *s, size_t left)
+/* Source: RFC 3629, section 4. */
+size_t json_utf8(const char *text, size_t left)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
 	if (n > left)
 		return 0;
@@ -23,7 +24,7 @@ void json_bytes(FILE *to, const char *text, size_t n)
 	fputc('"', to);
 	for (size_t i = 0; i < n;) {
 		unsigned char c = (unsigned char)text[i];
-		size_t length = utf8((const unsigned char *)text + i, n - i);
+		size_t length = json_utf8(text + i, n - i);
 		if (length != 1) {
 			fwrite(length ? text + i : "\xef\xbf\xbd", 1, length ? length : 3, to);
 			i += length ? length : 1;

@@ -10,4 +10,6 @@
 void json_bytes(FILE *to, const char *text, size_t n);
 /* The same, for a NUL-terminated string. */
 void json_string(FILE *to, const char *text);
+/* Length of the UTF-8 sequence at `text`, where `left` bytes remain, not 0; 0 if it is not valid UTF-8. */
+size_t json_utf8(const char *text, size_t left);
 #endif

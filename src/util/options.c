@@ -316,3 +316,9 @@ int options_parse(const struct option_parser *p, int argc, char **argv, int *nex
 	*next = i;
 	return 1;
 }
+
+int option_ignore(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)target, (void)option, (void)value, (void)err;
+	return 0;
+}

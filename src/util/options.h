@@ -126,6 +126,9 @@ int options_parse(const struct option_parser *p, int argc, char **argv, int *nex
 /* Checks and stores one value as a row would, for callbacks whose value has parts: "N[,N]".  0, or ERR_INPUT. */
 int options_value(const struct option *o, void *target, const char *value, struct err *err);
 
+/* The `call` of an option whose value changes nothing. */
+int option_ignore(void *target, const struct option *option, const char *value, struct err *err);
+
 /* ---- texts (options_text.c) ---- */
 
 enum { OPTIONS_COLUMNS = 80 };

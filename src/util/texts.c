@@ -50,3 +50,12 @@ void texts_free(struct texts *t)
 	free_node(t->root);
 	t->root = NULL;
 }
+
+bool texts_on_list(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+	for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+		if (strcspn(list, ",") == n && !strncmp(list, word, n))
+			return true;
+	return false;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * What the tracer needs from Valgrind 3.19's core beyond the tool interface.  Debian ships no headers for these
- * functions, so each is declared by hand, with the reason why the public interface is not enough.
+ * What the tracer needs from Valgrind's core beyond the tool interface.  No headers are installed for these functions,
+ * so each is declared by hand, with the reason why the public interface is not enough.  The declarations are those of
+ * Valgrind 3.19 and 3.24, whose sources agree; tools/check-valgrind.sh reads this file.
  */
 #ifndef TRACER_CORE_PRIVATE_H
 #define TRACER_CORE_PRIVATE_H

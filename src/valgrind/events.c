@@ -112,6 +112,22 @@ static void correct_argv0(ThreadId tid)
 		settings.argv0 = NULL;
 }
 
+/* The kernel gives each program 16 random bytes (getauxval(3), AT_RANDOM).  Here they are always the same: they lie on
+ * the stack behind strings, and glibc's strcspn, which reads four bytes at a time, indexes a table with what follows
+ * a string.  So they decide which lines a program touches. */
+static void fix_random(ThreadId tid)
+{
+	const UChar fixed[16] = "softpmu\xb1\x5a\xe3\x27\x9c\x64\xd8\x3f\x86";
+	const UWord *at = (UWord *)VG_(get_SP)(tid);
+
+	at += 1 + at[0] + 1;		/* argc, argv, NULL */
+	while (*at++)			/* the environment */
+		;
+	for (; at[0]; at += 2)
+		if (at[0] == AT_RANDOM_)
+			VG_(memcpy)((void *)at[1], fixed, sizeof fixed);
+}
+
 static void process(Bool is_exec)
 {
 	const HChar *argv0 = settings.argv0 ? settings.argv0 : VG_(args_the_exename);
@@ -201,6 +217,7 @@ static void exe_is_interpreter(void)
 static void process_begin(ThreadId tid, Bool is_exec)
 {
 	process_begun = True;
+	follow_begin();
 	process(is_exec);
 	thread_start(tid);
 	comm(tid);
@@ -233,6 +250,7 @@ static void thread_first_insn(ThreadId tid)
 	/* The name that ps and the program itself see. */
 	VG_(do_syscall)(__NR_prctl, VKI_PR_SET_NAME, (RegWord)threads[tid].comm, 0, 0, 0, 0, 0, 0);
 	correct_argv0(tid);
+	fix_random(tid);
 	process_begin(tid, settings.serial > 0);
 	exe_is_interpreter();
 }
@@ -253,25 +271,13 @@ static void thread_exit(ThreadId tid)
 	ring_publish();
 }
 
-/* True if what this process starts can be traced.  Without a reader it runs untraced, as this process does; so it does,
- * with a note, if the directory of the rings cannot be reached. */
-static Bool can_follow(void)
-{
-	static Bool told;
-
-	if (!trace_children || ring_reader_lives())
-		return trace_children;
-	if (!told && ring.control && !ring.control->reader_gone)
-		events_note(1, "a process changed its root or user and cannot reach the tracer's files: "
-			    "programs that it starts run untraced");
-	told = True;
-	return False;
-}
-
 static void fork_before(ThreadId tid)
 {
 	(void)tid;
-	VG_(clo_child_silent_after_fork) = !can_follow();
+	ring_forks(True);	/* before follow_can looks whether there is a reader, which looks at this */
+	VG_(clo_child_silent_after_fork) = !follow_can();
+	if (VG_(clo_child_silent_after_fork))
+		ring_forks(False);
 }
 
 static void fork_parent(ThreadId tid)
@@ -323,6 +329,19 @@ static const HChar *guest_string(Addr a)
 	return NULL;
 }
 
+/* The value of a variable in the environment that an exec passes on, or NULL.  variable ends with '='. */
+static const HChar *guest_variable(Addr envp, const HChar *variable)
+{
+	const SizeT n = VG_(strlen)(variable);
+
+	for (; VG_(am_is_valid_for_client)(envp, sizeof(Addr), VKI_PROT_READ) && *(Addr *)envp; envp += sizeof(Addr)) {
+		const HChar *text = guest_string(*(Addr *)envp);
+		if (text && VG_(strncmp)(text, variable, n) == 0)
+			return text + n;
+	}
+	return NULL;
+}
+
 /* The file that an exec should execute, if its own arguments would name another program: /proc/self/exe is the tracer,
  * both for the core and for softpmu-exec; a file that only a descriptor leads to (memfd_create) has no path.
  * Empty: the arguments are right. */
@@ -362,33 +381,39 @@ static Bool find_exec_path(const HChar *path, Bool by_fd, Int fd)
 
 /* The core execs softpmu-exec with our own options, and refuses programs that it must not trace.  We let those run
  * natively, and so all programs once the reader is gone. */
-static void before_exec(Addr path_at, Addr argv, Bool by_fd, Int fd)
+static void before_exec(Addr path_at, Addr argv, Addr envp, Bool by_fd, Int fd)
 {
 	const HChar *path = guest_string(path_at), *argv0 = NULL;
 	HChar serial[16];
-	struct vg_stat st;
 
 	in_exec = True;
-	VG_(clo_trace_children) = can_follow();
+	ring_executes(True);
+	VG_(clo_trace_children) = follow_can();
 	Bool nameless = find_exec_path(path, by_fd, fd);
 	if (exec_path[0])
 		path = exec_path;
-	if (!VG_(clo_trace_children) || !path)
+	if (!VG_(clo_trace_children) || !path) {
+		ring_executes(False);
 		return;
+	}
 	if (nameless) {			/* the descriptor may be closed by the time softpmu-exec opens it */
 		VG_(clo_trace_children) = False;
+		ring_executes(False);
 		events_note(1, "a program without a path (memfd_create, or deleted) runs untraced");
 		return;
 	}
-	if (!sr_isError(VG_(stat)(path, &st)) && (st.mode & (VKI_S_ISUID | VKI_S_ISGID))) {
+	if (!follow_can_exec(path)) {
 		VG_(clo_trace_children) = False;
-		events_note(1, "a setuid or setgid program runs untraced");
+		ring_executes(False);
 		return;
 	}
 	if (VG_(am_is_valid_for_client)(argv, sizeof(Addr), VKI_PROT_READ))
 		argv0 = guest_string(*(Addr *)argv);
 	VG_(sprintf)(serial, "%d", settings.serial + 1);
 	pass_on("--serial=", serial);
+	pass_on("--untraced", follow_untraced ? "" : NULL);
+	pass_on("--lib=", follow_untraced ? guest_variable(envp, "VALGRIND_LIB=") : NULL);
+	pass_on("--launcher=", follow_untraced ? guest_variable(envp, "VALGRIND_LAUNCHER=") : NULL);
 	pass_on("--argv0=", argv0 && VG_(strcmp)(argv0, path) != 0 ? argv0 : NULL);
 }
 
@@ -441,6 +466,7 @@ void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct 
 	const UWord share = VKI_CLONE_VM | VKI_CLONE_FS | VKI_CLONE_FILES;
 	const UWord shared = args->arg[0] & (share | VKI_CLONE_VFORK);
 
+	follow_new_pids = (args->arg[0] & CLONE_NEWPID_) != 0;
 	if (shared && shared != share && shared != (VKI_CLONE_VM | VKI_CLONE_VFORK)) {
 		args->arg[0] &= ~(share | VKI_CLONE_VFORK);
 		if (!told_fork)
@@ -452,6 +478,7 @@ void __wrap_vgSysWrap_linux_sys_clone_before(ThreadId tid, void *layout, struct 
 	if (!(args->arg[0] & VKI_CLONE_THREAD) || live_threads + 1 < VG_N_THREADS) {
 		__real_vgSysWrap_linux_sys_clone_before(tid, layout, args, status, flags);
 		*args = own;	/* the core checks that they are unchanged */
+		follow_new_pids = False;
 		return;
 	}
 	status->what = SYSCALL_COMPLETE;
@@ -479,9 +506,9 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args)
 	syscall_record(ST_SYSCALL, number, args, n_args);
 	threads[tid].turns_before = turns;
 	if (number == __NR_execve)
-		before_exec(args[0], args[1], False, 0);
+		before_exec(args[0], args[1], args[2], False, 0);
 	else if (number == __NR_execveat)
-		before_exec(args[1], args[2], (args[4] & AT_EMPTY_PATH_) != 0, (Int)args[0]);
+		before_exec(args[1], args[2], args[3], (args[4] & AT_EMPTY_PATH_) != 0, (Int)args[0]);
 	maps_before_syscall(number, args);
 	ring_publish();
 	turns_before_syscall(number, args);
@@ -495,6 +522,8 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt n_args, S
 	s->result = sr_isError(res) ? (ULong)-(Long)sr_Err(res) : sr_Res(res);
 	s->blocked = turns != threads[tid].turns_before;
 	threads[tid].wants_regs = True;
+	if (in_exec)
+		ring_executes(False);
 	in_exec = False;
 	VG_(clo_trace_children) = trace_children;
 
@@ -604,6 +633,7 @@ void events_init(void)
 {
 	threads = VG_(calloc)("softpmu.threads", VG_N_THREADS, sizeof *threads);
 	trace_children = VG_(clo_trace_children);
+	follow_init();
 	VG_(atfork)(fork_before, fork_parent, fork_child);
 	VG_(track_pre_thread_ll_create)(thread_created);
 	VG_(track_pre_thread_first_insn)(thread_first_insn);

@@ -4,12 +4,14 @@
  * Called as  softpmu-exec --option... PROGRAM ARG...  with the tracer's own options.  It finds out what PROGRAM is,
  * through "#!" lines to the interpreter, and executes the tracer for its word size with the same arguments.  It
  * executes PROGRAM itself, untraced, if that cannot be traced: setuid or setgid, not x86, not readable, or no
- * tracer is installed.
+ * tracer is installed; or with --untraced.  Then --lib=DIR and --launcher=FILE are PROGRAM's own VALGRIND_LIB and
+ * VALGRIND_LAUNCHER: Valgrind's core has removed them from the environment, and PROGRAM is a Valgrind tool.
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,18 +60,26 @@ static int word_bytes(const char *path)
 int main(int argc, char **argv)
 {
 	char self[PATH_MAX], tracer[PATH_MAX + 64];
-	char *argv0 = NULL;
+	char *argv0 = NULL, *lib = NULL, *launcher = NULL;
+	bool untraced = false;
 	int program = 1;
 
-	for (; program < argc && argv[program][0] == '-'; program++)
+	for (; program < argc && argv[program][0] == '-'; program++) {
 		if (!strncmp(argv[program], "--argv0=", 8))
 			argv0 = argv[program] + 8;
+		else if (!strncmp(argv[program], "--lib=", 6))
+			lib = argv[program] + 6;
+		else if (!strncmp(argv[program], "--launcher=", 11))
+			launcher = argv[program] + 11;
+		else if (!strcmp(argv[program], "--untraced"))
+			untraced = true;
+	}
 	if (program == argc) {
 		fprintf(stderr, "softpmu-exec: no program is named; the tracer starts this file, users do not\n");
 		return 127;
 	}
 	ssize_t got = readlink("/proc/self/exe", self, sizeof self - 1);
-	int word = word_bytes(argv[program]);
+	int word = untraced ? 0 : word_bytes(argv[program]);
 	if (got > 0 && word) {
 		self[got] = 0;
 		snprintf(tracer, sizeof tracer, "%.*s/softpmu-tracer-%s-linux", (int)(strrchr(self, '/') - self), self,
@@ -81,6 +91,10 @@ int main(int argc, char **argv)
 	}
 	unsetenv("VALGRIND_LIB");
 	unsetenv("VALGRIND_LAUNCHER");
+	if (lib)
+		setenv("VALGRIND_LIB", lib, 1);
+	if (launcher)
+		setenv("VALGRIND_LAUNCHER", launcher, 1);
 	char *path = argv[program];
 	if (argv0)
 		argv[program] = argv0;

@@ -7,6 +7,7 @@
  * tracer_prefetch.c  software prefetches, which VEX drops
  * tracer_assists.c   tests for denormal numbers and faults of the x87 stack
  * events.c           process, threads, system calls, signals, exit
+ * tracer_follow.c    which processes and programs can be traced
  * tracer_client.c    the program's own requests
  * tracer_pmi.c       the program's own handler of its PMIs
  * turns.c            which thread runs
@@ -28,6 +29,7 @@
 #include "pub_tool_libcfile.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_libcproc.h"
+#include "pub_tool_libcsignal.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_aspacemgr.h"
@@ -45,11 +47,16 @@
 #define O_CLOEXEC_ 02000000
 #define AT_FDCWD_ (-100)
 #define AT_EMPTY_PATH_ 0x1000
+#define AT_RANDOM_ 25
+#define CLONE_NEWPID_ 0x20000000
 #define ETIMEDOUT_ 110
 #define EOPNOTSUPP_ 95
 #define MAP_HUGETLB_ 0x40000
 #define MADV_HUGEPAGE_ 14
 #define MADV_NOHUGEPAGE_ 15
+
+/* Where Valgrind tools are linked to lie (tracer.mk; valgrind's configure: valt_load_address_pri_norml). */
+#define TRACER_TEXT 0x58000000u
 
 #define ROUND8(n) (((n) + 7u) & ~(SizeT)7)
 
@@ -94,6 +101,8 @@ void close_first_log(void);		/* call it after the core has opened a log: the pro
 Bool ring_create(void); /* makes and announces the ring file; False: errno tells why, state is scratch */
 void ring_make_scratch(void);
 Bool ring_reader_lives(void);
+void ring_forks(Bool more);		/* a process is to be forked and traced; False: it is not, after all */
+void ring_executes(Bool does);		/* the process may be about to execute a program that is traced, or not */
 void *ring_record(enum st_kind kind, SizeT bytes);	/* room for one record, header written, the rest zero */
 void ring_thread(ThreadId tid);		/* writes ST_SWITCH if the stream is in another thread */
 void ring_publish(void);
@@ -141,6 +150,15 @@ void events_regs(ThreadId tid);		/* writes ST_REGS */
 void events_request_regs(ThreadId tid);	/* ST_REGS will be written before the thread runs again */
 void events_before_run(ThreadId tid);
 void events_note(UInt severity, const HChar *text);
+
+/* tracer_follow.c */
+extern Bool follow_new_pids;		/* set it while clone makes a PID namespace */
+void follow_init(void);			/* call after the options are read */
+void follow_begin(void);		/* a process or program begins */
+Bool follow_can(void);			/* what this process forks or executes can be traced, else a note says why */
+/* The same for this program, if follow_can.  With follow_untraced, softpmu-exec must execute it untraced. */
+Bool follow_can_exec(const HChar *path);
+extern Bool follow_untraced;
 
 /* turns.c */
 UInt turns_blocks(void);		/* blocks that the running thread may execute before another's turn */

@@ -10,10 +10,19 @@
  * management area at IA32_DS_AREA, and each answer brings back what the PMU has written since the last one.  The PMU's
  * records hold registers, so all are traced from the first write of IA32_DS_AREA on.
  *
+ * Programs that are marked for Callgrind or Cachegrind need no other marks: START_INSTRUMENTATION and STOP_, and every
+ * other TOGGLE_COLLECT, begin and end a region called "callgrind" or "cachegrind" for the thread that asks.  DUMP_STATS
+ * makes what was counted since the last dump a region "callgrind.N", DUMP_STATS_AT one with the given name, and
+ * ZERO_STATS forgets what was counted.  Sources: <valgrind/callgrind.h> of Valgrind 3.19, whose enum gives the numbers;
+ * cachegrind.h of Valgrind 3.22 ("CG", start and stop), which Debian 12 does not have.  Not done: to begin for the
+ * process's other threads as well, as Callgrind does; and its options --instr-atstart and --collect-atstart, which only
+ * `softpmu callgrind` knows.
+ *
  * All words come from the program: addresses are checked before they are used.
  */
 #include "tracer.h"
 #include "softpmu/client.h"
+#include "valgrind/callgrind.h"
 
 #define MSR_DS_AREA 0x600
 
@@ -126,10 +135,87 @@ Bool client_step(ThreadId tid, ULong value, UInt *budget, Bool *take)
 	return !*take || take_rest(tid);	/* the handler finds in memory what the PMU has written */
 }
 
+/* ---- requests of other tools ---- */
+
+#define CACHEGRIND_START VG_USERREQ_TOOL_BASE('C', 'G')
+#define CACHEGRIND_STOP  (CACHEGRIND_START + 1)
+
+/* Writes a marker, for which nobody waits.  name: of ours or of the program; the caller has checked it. */
+static void mark(ThreadId tid, UInt code, UInt value, const HChar *name, UInt bytes)
+{
+	ring_thread(tid);
+	struct st_client *c = ring_record(ST_CLIENT, sizeof *c + bytes);
+	c->number = 0;
+	c->code = code;
+	c->value = value;
+	c->index = c->memory = 0;
+	c->bytes = bytes;
+	c->word_bytes = sizeof(HWord);
+	if (bytes)
+		VG_(memcpy)(c + 1, name, bytes - 1);
+}
+
+enum { INSTRUMENTED = 1, COLLECTED = 2, CACHE = 4 };
+
+/* Begins or ends the thread's region; twice the same has no effect. */
+static void set_region(ThreadId tid, UChar *state, UChar bit, Bool on, const HChar *name)
+{
+	if (tid >= sizeof ds_area / sizeof ds_area[0] || !!(state[tid] & bit) == on)
+		return;
+	state[tid] ^= bit;
+	mark(tid, on ? SPMU_CLIENT_REGION_BEGIN : SPMU_CLIENT_REGION_END, bit == COLLECTED ? ST_MARK_TOGGLE : 0, name,
+		VG_(strlen)(name) + 1);
+}
+
+static UChar started[sizeof ds_area / sizeof ds_area[0]];	/* by thread: what it began and has not ended */
+
+/* False: it is none of these. */
+static Bool of_other_tools(ThreadId tid, const UWord *words)
+{
+	static const HChar callgrind[] = "callgrind";
+	static UInt dumps;
+	HChar number[32];
+	UInt bytes;
+
+	switch (words[0]) {
+	case VG_USERREQ__START_INSTRUMENTATION:
+	case VG_USERREQ__STOP_INSTRUMENTATION:
+		set_region(tid, started, INSTRUMENTED, words[0] == VG_USERREQ__START_INSTRUMENTATION, callgrind);
+		return True;
+	case VG_USERREQ__TOGGLE_COLLECT:
+		if (HAS_AREA(tid))
+			set_region(tid, started, COLLECTED, !(started[tid] & COLLECTED), callgrind);
+		return True;
+	case CACHEGRIND_START:
+	case CACHEGRIND_STOP:
+		set_region(tid, started, CACHE, words[0] == CACHEGRIND_START, "cachegrind");
+		return True;
+	case VG_USERREQ__ZERO_STATS:
+		mark(tid, ST_CLIENT_ZERO, 0, NULL, 0);
+		return True;
+	case VG_USERREQ__DUMP_STATS:
+	case VG_USERREQ__DUMP_STATS_AT:
+		bytes = words[0] == VG_USERREQ__DUMP_STATS_AT && readable((Addr)words, 2 * sizeof *words)
+			? name_bytes((Addr)words[1]) : 0;
+		dumps++;
+		if (!bytes)
+			VG_(sprintf)(number, "callgrind.%u", dumps);
+		mark(tid, ST_CLIENT_DUMP, 0, bytes ? (const HChar *)words[1] : number,
+			bytes ? bytes : VG_(strlen)(number) + 1);
+		return True;
+	default:
+		return False;
+	}
+}
+
 static Bool answer(ThreadId tid, UWord *words, UWord *result)
 {
 	const struct spmu_client_request *request = (const struct spmu_client_request *)words;
 
+	if (of_other_tools(tid, words)) {
+		*result = 0;
+		return True;
+	}
 	if (words[0] < SPMU_CLIENT_BASE || words[0] >= SPMU_CLIENT_CODES)
 		return False;
 	*result = 0;
@@ -177,8 +263,10 @@ static Bool answer(ThreadId tid, UWord *words, UWord *result)
 void client_thread_exit(ThreadId tid)
 {
 	pmi_thread_exit(tid);
-	if (HAS_AREA(tid))
+	if (HAS_AREA(tid)) {
 		ds_area[tid] = 0;
+		started[tid] = 0;
+	}
 }
 
 void client_needs(void)

@@ -73,9 +73,9 @@ Bool ring_reader_lives(void)
 	return True;
 }
 
-static Bool announce(void)
+static Bool announce(UInt serial)
 {
-	struct st_announce a = { ST_MAGIC, (UInt)VG_(getpid)(), (UInt)VG_(getppid)(), (UInt)settings.serial };
+	struct st_announce a = { ST_MAGIC, (UInt)VG_(getpid)(), (UInt)VG_(getppid)(), serial };
 
 	for (UInt tries = 0; tries < 1000; tries++) {
 		Int fd = announce_open();
@@ -103,6 +103,7 @@ Bool ring_create(void)
 	res = VG_(open)(path, VKI_O_RDWR | VKI_O_CREAT | VKI_O_EXCL | O_CLOEXEC_, 0600);
 	if (sr_isError(res)) {
 		VG_(umsg)("cannot create %s: error %lu\n", path, sr_Err(res));
+		announce(ST_UNTRACED);
 		ring_make_scratch();
 		return False;
 	}
@@ -121,6 +122,7 @@ Bool ring_create(void)
 	VG_(close)(fd);
 	if (sr_isError(res)) {
 		VG_(umsg)("cannot map %s: error %lu\n", path, sr_Err(res));
+		announce(ST_UNTRACED);
 		VG_(unlink)(path);
 		ring_make_scratch();
 		return False;
@@ -138,7 +140,7 @@ Bool ring_create(void)
 	ring.end = ring.chunk + ST_CHUNK_BYTES;
 	ring.chunk_pos = ring.published = 0;
 	ring.stream_tid = VG_INVALID_THREADID;
-	if (!announce()) {
+	if (!announce((UInt)settings.serial)) {
 		VG_(umsg)("%s/announce has no reader; the softpmu that started this tracer is gone\n", settings.dir);
 		VG_(unlink)(path);
 		ring_make_scratch();
@@ -146,6 +148,18 @@ Bool ring_create(void)
 	}
 	c->tracer_state = 1;
 	return True;
+}
+
+void ring_forks(Bool more)
+{
+	if (ring.control)
+		__atomic_add_fetch(&ring.control->forks, more ? 1 : (UInt)-1, __ATOMIC_SEQ_CST);
+}
+
+void ring_executes(Bool does)
+{
+	if (ring.control)
+		__atomic_store_n(&ring.control->executes, does, __ATOMIC_SEQ_CST);
 }
 
 static void publish(ULong pos)

@@ -17,7 +17,7 @@ quiet gnatmake -q -O2 "$held/mandelbrot.adb"
 quiet rustc -O -o index "$held/index.rs"
 
 # --- inputs ---
-clang=$(command -v clang-14 || command -v clang || echo clang)
+clang=$(command -v clang || echo clang)
 for size in small large; do
 	rows=$([ $size = small ] && echo 600 || echo 6000)
 	head -n "$rows" table | awk -F'\t' '

@@ -2,7 +2,7 @@
 # Fuzzers: libFuzzer harnesses on the libraries, built by clang with its sanitizers.  tests/system/tree/fuzz.sh
 # runs them, those of the PMUs with a timeout of one second for each input; .ci/run fuzz runs each for ten minutes.
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_CC := clang-14 -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
+FUZZ_CC := clang -std=gnu17 -g -O1 -Wall -Wextra -fno-sanitize-recover=undefined
 fuzz: $(FUZZERS)
 build/fuzz/obj/%.o: %.c
 	@mkdir -p $(@D)

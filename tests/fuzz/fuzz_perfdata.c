@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * libFuzzer harness for the perf.data reader and its users: profile, call trees, both reports.
  *
- *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_perfdata
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_perfdata
  *     tests/fuzz/fuzz_perfdata.c \
  *       src/output/[a-z]*.c src/isa/disasm/disasm.c src/util/err.c -lZydis -ldw -lelf -liberty && ./fuzz_perfdata
  *         -max_total_time=60
@@ -47,8 +47,9 @@ static void report(struct perfdata_file *f)
 {
 	struct profile_options o = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL, PROFILE_TID }, .keys = 4,
 		.chains = true, .trees = true,
-				     .children = true, .caller_first = true };
-	struct report_options r = { .file_name = "x", .print_chains = true, .counts = true };
+		.children = true, .caller_first = true, .inlines = true };
+	struct report_options r = { .file_name = "x", .print_chains = true, .counts = true, .totals = true,
+		.threads = true };
 	struct profile *p;
 	char *text;
 	size_t bytes;
@@ -66,6 +67,11 @@ static void report(struct perfdata_file *f)
 		abort();
 	report_stdio(to, p, &r);
 	report_json(to, p, &r);
+	r.hierarchy = true;
+	report_stdio(to, p, &r);
+	r.hierarchy = false;
+	r.separator = ",";
+	report_stdio(to, p, &r);
 	fclose(to);
 	free(text);
 	profile_free(p);
@@ -93,6 +99,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			for (unsigned i = 0; i < r.build_id_bytes; i++)
 				sum += r.build_id[i];
 		}
+		const void *body;
+		size_t body_bytes;
+		for (uint64_t at = 0; perfdata_next_tool(f, &at, &body, &body_bytes);)
+			for (size_t i = 0; i < body_bytes; i++)
+				sum += ((const uint8_t *)body)[i];
+		for (size_t i = 0; perfdata_word(f, i) && i < 100; i++)
+			sum += strlen(perfdata_word(f, i));
 		for (unsigned i = PERFDATA_HOSTNAME; i <= PERFDATA_CPUID; i++)
 			if (perfdata_feature_text(f, i))
 				sum += strlen(perfdata_feature_text(f, i));

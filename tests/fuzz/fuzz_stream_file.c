@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * libFuzzer harness for the trace file reader.
  *
- *   clang-14 -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_stream_file \
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc -o fuzz_stream_file \
  *       tests/fuzz/fuzz_stream_file.c src/stream/[a-z]*.c src/util/err.c -lzstd -pthread && ./fuzz_stream_file
  *         -max_total_time=60
  *

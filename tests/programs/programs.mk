@@ -5,7 +5,7 @@ PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
 PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep by_cause \
 	jumps jit forks l1_miss heap stream chase sharing causes topdown advice pages churn phases \
-	elided)
+	elided debugs fills)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c
@@ -32,6 +32,10 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
+programs: $P/inlined
+$P/inlined: tests/programs/inlined.cc
+	@mkdir -p $(@D)
+	g++ -O2 -g -fno-pie -no-pie -o $@ $<
 $P/reps $P/norep $P/jumps $P/by_cause: $P/%: tests/programs/%.S
 	@mkdir -p $(@D)
 	gcc -nostdlib -static -no-pie -o $@ $<

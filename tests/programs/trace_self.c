@@ -7,6 +7,7 @@
  *   killed   kills a child of its own, and works on
  *   nobody   becomes another user and starts a program; 9 if it may not
  *   clone    a child that shares memory and is no thread
+ *   random   prints the 16 random bytes that a program is given at its start, twice, the second time after an exec
  *   crowd N  N threads that live at the same time; prints how many could be created */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -117,6 +119,7 @@ static int names(char **argv)
 	ssize_t n = readlink("/proc/self/exe", text, sizeof text - 1);
 	if (!f || n < 0 || prctl(PR_GET_NAME, name))
 		return 1;
+	text[n] = 0;	/* Valgrind 3.24 has let the kernel write the tracer's own, longer path there before */
 	/* A program started by /proc/self/exe is called "exe" by the kernel; the tracer has the path it found there. */
 	const char *file = strrchr(text, '/') + 1;
 	printf("%s %s %d\n", argv[0], text, strncmp(name, file, 15) == 0 || strcmp(name, "exe") == 0);
@@ -198,6 +201,17 @@ static int crowd(unsigned n)
 	return 0;
 }
 
+static int random_bytes(char **argv)
+{
+	const unsigned char *bytes = (const unsigned char *)getauxval(AT_RANDOM);
+
+	for (int i = 0; i < 16; i++)
+		printf("%02x", bytes[i]);
+	puts("");
+	fflush(stdout);
+	return argv[2] ? execl("/proc/self/exe", "again", "random", NULL) : 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
@@ -214,5 +228,7 @@ int main(int argc, char **argv)
 		return nobody();
 	if (!strcmp(argv[1], "clone"))
 		return clone_child();
+	if (!strcmp(argv[1], "random"))
+		return random_bytes(argv);
 	return argc > 2 ? crowd((unsigned)atoi(argv[2])) : 2;
 }

@@ -103,7 +103,8 @@ static bool is_label(const char *s, size_t n, const char *word, size_t length)
 	return false;
 }
 
-/* Writes the text with the block's number added to its labels, so that blocks may use the same names. */
+/* Writes the text, a line for each statement, with the block's number added to its labels, so that blocks may use the
+ * same names. */
 static void write_text(FILE *to, const char *s, size_t n, size_t block)
 {
 	bool any = memchr(s, ':', n) != NULL;
@@ -112,7 +113,8 @@ static void write_text(FILE *to, const char *s, size_t n, size_t block)
 		while (k < n && is_word(s[k]))
 			k++;
 		if (k == i) {
-			fputc(s[i++], to);
+			fputc(s[i] == ';' ? '\n' : s[i], to);
+			i++;
 			continue;
 		}
 		fwrite(s + i, 1, k - i, to);
@@ -122,16 +124,13 @@ static void write_text(FILE *to, const char *s, size_t n, size_t block)
 	}
 }
 
-/* Writes the block without its comments.  *line: the line of an error.  Returns NULL, or what is wrong. */
-static const char *write_block(FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text,
-	size_t text_bytes)
+/* The text without comments; the caller frees it.  *line: the line of an error.  *bad: NULL, or what is wrong. */
+static char *clean_text(const struct asm_source *src, size_t *bytes, unsigned *line, const char **reason)
 {
 	char *clean = malloc(src->bytes + 1);
-	if (!clean)
-		return out_of_memory;
 	size_t n = 0;
 	bool comment = false;
-	const char *bad = NULL;
+	const char *bad = clean ? NULL : out_of_memory;
 	*line = 1;
 	for (size_t i = 0; i < src->bytes && !bad; i++) {
 		unsigned char c = (unsigned char)src->text[i];
@@ -151,6 +150,18 @@ static const char *write_block(FILE *to, const struct asm_source *src, size_t bl
 		if (!comment && !bad)
 			clean[n++] = c == '\r' ? ' ' : (char)c;
 	}
+	*reason = bad;
+	*bytes = n;
+	return clean;
+}
+
+/* Writes the block without its comments.  *line: the line of an error.  Returns NULL, or what is wrong. */
+static const char *write_block(FILE *to, const struct asm_source *src, size_t block, unsigned *line, char *text,
+	size_t text_bytes)
+{
+	const char *bad;
+	size_t n;
+	char *clean = clean_text(src, &n, line, &bad);
 	if (!bad)
 		*line = 1;
 	for (size_t from = 0; from < n && !bad;) {
@@ -271,6 +282,58 @@ static size_t block_of_line(const struct job *j, unsigned line)
 	return low;
 }
 
+/* The number, from 0, of the first statement that contains the word; 0: none does. */
+static size_t statement_with(const struct asm_source *src, const char *word)
+{
+	const size_t bytes = strlen(word);
+	unsigned line;
+	const char *bad;
+	size_t n, number = 0, found = 0;
+	char *clean = clean_text(src, &n, &line, &bad);
+	for (size_t i = 0; clean && !bad && bytes && i + bytes <= n; i++) {
+		number += clean[i] == ';' || clean[i] == '\n';
+		if (!memcmp(clean + i, word, bytes) && (!i || !is_word(clean[i - 1])) &&
+			(i + bytes == n || !is_word(clean[i + bytes]))) {
+			found = number;
+			break;
+		}
+	}
+	free(clean);
+	return found;
+}
+
+/* Gives the block the assembler's error in its statement `number`, from 0, with the statement's text. */
+static void statement_error(struct job *j, size_t block, size_t number, const char *error)
+{
+	enum { SHOWN = 60 };
+	const char *bad;
+	unsigned line;
+	size_t n, from = 0, to = 0;
+	char text[256], *clean = clean_text(&j->source[block], &n, &line, &bad);
+	if (!clean || bad) {
+		free(clean);
+		set_error(&j->out[block], 0, error);
+		return;
+	}
+	for (line = 1;; number--, from = to + 1) {
+		for (to = from; to < n && clean[to] != ';' && clean[to] != '\n';)
+			to++;
+		if (!number || to >= n)
+			break;
+		line += clean[to] == '\n';
+	}
+	/* behind these words the assembler repeats the statement, without its spaces */
+	const size_t told = strncmp(error, "no such instruction:", 20) ? strlen(error) : 19;
+	while (from < to && isspace((unsigned char)clean[from]))
+		from++;
+	while (to > from && isspace((unsigned char)clean[to - 1]))
+		to--;
+	snprintf(text, sizeof text, "'%.*s': %.*s", (int)(to - from > SHOWN ? SHOWN : to - from), clean + from,
+		(int)told, error);
+	set_error(&j->out[block], line, text);
+	free(clean);
+}
+
 /* Assigns each "FILE:LINE: Error: text" of the log to its block.  Returns how many blocks got one.  other: the
  * first error without a line. */
 static size_t read_log(struct job *j, char *other, size_t other_bytes)
@@ -291,6 +354,9 @@ static size_t read_log(struct job *j, char *other, size_t other_bytes)
 				line = strtoul(rest, (char **)&rest, 10);
 		}
 		const char *error = strstr(rest, "Error: ");
+		/* a value that does not fit is cut off: another instruction than was written */
+		if (!error && (error = strstr(rest, "Warning: ")))
+			error = strstr(error, " shortened to ") ? error + 2 : NULL;
 		if (!error && (error = strstr(rest, "Fatal error: ")))
 			error += 6;
 		if (!error)
@@ -299,7 +365,7 @@ static size_t read_log(struct job *j, char *other, size_t other_bytes)
 		if (line) {
 			size_t i = block_of_line(j, (unsigned)line);
 			hits += !j->out[i].error;
-			set_error(&j->out[i], (unsigned)line - j->first_line[i] + 1, error);
+			statement_error(j, i, line - j->first_line[i], error);
 		} else if (!*other) {
 			snprintf(other, other_bytes, "%s", error);
 		}
@@ -350,8 +416,8 @@ static void relocations(struct job *j, struct object *o, const uint64_t *begin)
 				else
 					high = middle;
 			}
-			snprintf(text, sizeof text, "undefined symbol '%.200s'", name && *name ? name : "an address");
-			set_error(&j->out[low], 0, text);
+			snprintf(text, sizeof text, "undefined symbol '%.100s'", name && *name ? name : "an address");
+			statement_error(j, low, name ? statement_with(&j->source[low], name) : 0, text);
 		}
 	}
 }
@@ -435,9 +501,10 @@ static int run_job(struct job *j, struct err *err)
 			rc = assemble(j, &status, err);
 		if (rc)
 			return rc;
-		if (WEXITSTATUS(status) == 0)
+		const size_t bad = read_log(j, other, sizeof other);
+		if (WEXITSTATUS(status) == 0 && !bad)
 			return read_object(j, err);
-		if (!read_log(j, other, sizeof other))
+		if (!bad)
 			return err_set(err, ERR_INPUT, "the assembler failed: %s",
 				*other ? other : "it gave no reason");
 	}

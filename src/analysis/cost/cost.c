@@ -2,6 +2,7 @@
  * Counts events, busy cycles, pushouts and charged cycles of a run (cost.h). */
 #include "analysis/cost/busy_cycles.h"
 #include "analysis/cost/cost.h"
+#include "analysis/estimate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,10 +48,21 @@ struct cost_run {
 	uint32_t *bucket;	/* 1 + index of the site; 0: free */
 	size_t sites, room, buckets;
 	struct cost_thread *threads;
+	struct windows *windows;	/* of a sampled run; else NULL */
 };
+
+/* What is counted in windows: the cycles, then of each measure its count; with detail also of each measure its busy
+ * cycles, of each one its pushouts, and the groups. */
+static size_t count_at(unsigned measure) { return 1 + measure; }
+static size_t busy_at(const struct cost_run *r, unsigned measure) { return 1 + r->measures + measure; }
+static size_t pushed_at(const struct cost_run *r, unsigned measure) { return 1 + 2 * (size_t)r->measures + measure; }
+static size_t group_at(const struct cost_run *r, unsigned group) { return 1 + 3 * (size_t)r->measures + group; }
 
 struct cost_thread {
 	struct cost_run *run;
+	struct windows_thread *windows;	/* of a sampled run; else NULL */
+	bool counting;			/* not in the lead of a window */
+	double *now;			/* of a sampled run: what windows count */
 	struct cost_thread *next;
 	uint32_t pid;
 	uint64_t cycles_to;	/* CYCLES are counted up to here */
@@ -110,6 +122,12 @@ static void on_pushout(void *context, unsigned measure, const struct pushout_one
 {
 	struct cost_thread *t = context;
 	struct cost_run *r = t->run;
+	if (!t->counting)
+		return;
+	if (t->now) {
+		t->now[count_at(measure)]++;
+		t->now[pushed_at(r, measure)] += one->cycles;
+	}
 	r->result[measure].count++;
 	struct cost_site *s = site_of(r, t->pid, one->ip);
 	if (s && !s->of) {
@@ -133,8 +151,18 @@ static int on_exact(void *context, const struct exact_entry *e)
 	if (!s)
 		return ERR_NOMEM;
 	s->instructions += e->instructions;
-	for (unsigned c = 0; c < EXACT_CAUSES; c++)
+	for (unsigned c = 0; c < EXACT_CAUSES; c++) {
 		s->group[group_of[c]] += e->part[c];
+		if (t->now)
+			t->now[group_at(t->run, group_of[c])] += (double)e->part[c] / EXACT_CYCLE;
+	}
+	return 0;
+}
+
+/* Before a window's measured part. */
+static int forget_exact(void *context, const struct exact_entry *e)
+{
+	(void)context, (void)e;
 	return 0;
 }
 
@@ -172,8 +200,43 @@ int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, 
 	return 0;
 }
 
+int cost_run_sample(struct cost_run *r, struct err *err)
+{
+	const size_t counts = r->detail ? group_at(r, COST_GROUPS_COUNT) : count_at(r->measures);
+	return windows_create(&r->windows, counts, err);
+}
+
+int cost_thread_sample(struct cost_thread *t, const struct run_thread *run, struct err *err)
+{
+	struct cost_run *r = t->run;
+	const size_t counts = r->detail ? group_at(r, COST_GROUPS_COUNT) : count_at(r->measures);
+	t->counting = false;
+	t->now = calloc(counts, sizeof *t->now);
+	return t->now ? windows_thread(r->windows, &t->windows, run, err)
+		: err_set(err, ERR_NOMEM, "out of memory for windows");
+}
+
+void cost_thread_window(struct cost_thread *t, const struct run_window *part)
+{
+	struct cost_run *r = t->run;
+	if (!t->now)
+		return;
+	if (r->detail && part->leads) {	/* nothing waits for what was before the gap */
+		pushout_restart(t->pushout);
+		for (unsigned i = 0; i < r->measures; i++)
+			t->busy[i].branch = 0;
+	} else if (r->detail) {
+		r->failed |= exact_take(t->exact, part->begins ? forget_exact : on_exact, t) || exact_failed(t->exact);
+		for (unsigned i = 0; i < r->measures; i++)
+			t->now[busy_at(r, i)] = (double)t->busy[i].whole.cycles - (double)t->busy[i].less.cycles;
+	}
+	t->counting = windows_part(t->windows, part, t->now);
+}
+
 static void thread_release(struct cost_thread *t)
 {
+	free(t->now);
+	t->now = NULL;
 	for (unsigned i = 0; i < COST_MEASURES; i++) {
 		busy_release(&t->busy[i].whole);
 		busy_release(&t->busy[i].less);
@@ -203,6 +266,7 @@ void cost_run_destroy(struct cost_run *r)
 	}
 	free(r->site);
 	free(r->bucket);
+	windows_destroy(r->windows);
 	free(r);
 }
 
@@ -234,6 +298,7 @@ int cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid
 			.context = t };
 	t->run = r;
 	t->pid = pid;
+	t->counting = true;
 	t->pushout = r->detail ? pushout_create(&r->width, m, r->measures) : NULL;
 	t->exact = r->detail ? exact_create(0) : NULL;
 	if (r->detail && (!t->pushout || !t->exact)) {
@@ -275,16 +340,21 @@ static void busy_batch(struct cost_thread *t, const struct spmu_batch *b)
 	}
 }
 
-static void count(struct cost_run *r, uint64_t is, uint64_t did)
+static void count(struct cost_thread *t, uint64_t is, uint64_t did)
 {
+	struct cost_run *r = t->run;
 	for (unsigned i = 0; i < r->measures; i++)
-		r->result[i].count += tag_holds(&r->measure[i].tag, is, did);
+		if (tag_holds(&r->measure[i].tag, is, did)) {
+			r->result[i].count++;
+			if (t->now)
+				t->now[count_at(i)]++;
+		}
 }
 
 /* Counts the slots for which pushouts would be measured, from only those uops for which a tag may hold.  Uops of
  * a slot share instruction and retirement cycle, and its first uop has SLOT.  (Two slots of one instruction that
  * retire in the same cycle count as one if their first uops are not among these.) */
-static void count_batch(struct cost_run *r, const struct spmu_batch *b)
+static void count_batch(struct cost_thread *t, const struct spmu_batch *b)
 {
 	const uint64_t clears = SPMU_DID(CLEAR_MEMORY_ORDER) | SPMU_DID(CLEAR_SMC);
 	const struct spmu_record *first = NULL;
@@ -294,7 +364,7 @@ static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 		if (u->kind == SPMU_REC_SIGNAL) {
 			/* each clear counts once, whatever caused it */
 			if (u->signal == SPMU_SIG_CLEAR_MEMORY_ORDER || u->signal == SPMU_SIG_CLEAR_SMC)
-				count(r, 0,
+				count(t, 0,
 					u->signal == SPMU_SIG_CLEAR_SMC ? SPMU_DID(CLEAR_SMC)
 									: SPMU_DID(CLEAR_MEMORY_ORDER));
 			continue;
@@ -302,7 +372,7 @@ static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 		if (!(u->did & SPMU_DID(RETIRED)))
 			continue;
 		if (first && (u->is & SPMU_IS(SLOT) || u->ip != first->ip || u->retire != first->retire)) {
-			count(r, is, did);
+			count(t, is, did);
 			first = NULL;
 		}
 		if (!first) {
@@ -313,7 +383,7 @@ static void count_batch(struct cost_run *r, const struct spmu_batch *b)
 		did |= u->did & ~clears;
 	}
 	if (first)
-		count(r, is, did);
+		count(t, is, did);
 }
 
 void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
@@ -321,12 +391,16 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 	struct cost_run *r = t->run;
 	for (uint32_t i = b->count; i--; ) {
 		const struct spmu_record *u = &b->records[i];
-		if (u->kind == SPMU_REC_SIGNAL && u->signal == SPMU_SIG_CYCLES)
+		if (u->kind == SPMU_REC_SIGNAL && u->signal == SPMU_SIG_CYCLES) {
 			r->cycles += u->end - u->begin;
+			if (t->now)
+				*t->now += u->end - u->begin;
+		}
 	}
 	r->instructions += b->instructions;
 	if (!r->detail) {
-		count_batch(r, b);
+		if (t->counting)
+			count_batch(t, b);
 		return;
 	}
 	pushout_batch(t->pushout, b);
@@ -337,7 +411,7 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 void cost_thread_end(struct cost_thread *t)
 {
 	struct cost_run *r = t->run;
-	if (r->detail && t->exact) {
+	if (r->detail && t->exact && !t->now) {
 		if (exact_take(t->exact, on_exact, t) || exact_failed(t->exact))
 			r->failed = true;
 		for (unsigned i = 0; i < r->measures; i++) {
@@ -367,6 +441,103 @@ int cost_run_finish(struct cost_run *r, struct err *err)
 		qsort(r->site, r->sites, sizeof *r->site, by_place);
 	r->buckets = 0;		/* no site is looked up any more */
 	return r->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the costs are missing") : 0;
+}
+
+/* A count of the whole run, and by which factor what was seen in windows becomes that. */
+static uint64_t estimated(const struct cost_run *r, size_t at, double *factor)
+{
+	double half;
+	const double n = windows_count(r->windows, at, &half), seen = windows_seen(r->windows, at);
+	*factor = seen > 0 && n > 0 ? n / seen : 0;
+	return n > 0 ? (uint64_t)(n + 0.5) : 0;
+}
+
+static void scale_site(const struct cost_run *r, struct cost_site *s, double insns, const double *count,
+	const double *pushed, const double *group)
+{
+	s->instructions = (uint64_t)((double)s->instructions * insns + 0.5);
+	for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
+		s->group[g] = (uint64_t)((double)s->group[g] * group[g] + 0.5);
+	for (unsigned i = 0; s->of && i < r->measures; i++) {
+		s->of[i].count = (uint64_t)((double)s->of[i].count * count[i] + 0.5);
+		s->of[i].pushed = (uint64_t)((double)s->of[i].pushed * pushed[i] + 0.5);
+		spread_scale(&s->of[i].pushout, count[i]);
+		s->of[i].pushout.sum = s->of[i].pushed;
+	}
+}
+
+int cost_run_estimate(struct cost_run *r, const struct run_result *res, struct err *err)
+{
+	double count[COST_MEASURES] = { 0 }, pushed[COST_MEASURES] = { 0 }, group[COST_GROUPS_COUNT] = { 0 }, unused;
+	const int rc = windows_total(r->windows, res, err);
+	if (rc)
+		return rc;
+	const double instructions = (double)(res->instructions + res->warmed),
+		     insns = instructions / windows_measured(r->windows);
+	r->instructions = (uint64_t)instructions;
+	r->cycles = estimated(r, 0, &unused);
+	for (unsigned i = 0; i < r->measures; i++) {
+		struct cost_result *of = &r->result[i];
+		of->count = estimated(r, count_at(i), &count[i]);
+		if (!r->detail)
+			continue;
+		of->busy = estimated(r, busy_at(r, i), &unused);
+		spread_scale(&of->pushout, count[i]);
+		of->pushout.count = of->count;
+		of->pushout.sum = estimated(r, pushed_at(r, i), &pushed[i]);
+	}
+	for (unsigned g = 0; r->detail && g < COST_GROUPS_COUNT; g++)
+		estimated(r, group_at(r, g), &group[g]);
+	for (size_t k = 0; k < r->sites; k++)
+		scale_site(r, &r->site[k], insns, count, pushed, group);
+	return 0;
+}
+
+const struct windows *cost_run_windows(const struct cost_run *r) { return r->windows; }
+
+double cost_half_count(const struct cost_run *r, unsigned measure)
+{
+	double half = (double)NAN;
+	if (r->windows)
+		windows_count(r->windows, count_at(measure), &half);
+	return half;
+}
+
+static double half_of_ratio(const struct cost_run *r, size_t top, size_t bottom)
+{
+	const struct windows_term above = { r->windows, top, 1 }, below = { r->windows, bottom, 1 };
+	return r->windows ? windows_ratio(&above, 1, &below, 1) : (double)NAN;
+}
+
+double cost_half_duration(const struct cost_run *r, unsigned measure)
+{
+	return half_of_ratio(r, busy_at(r, measure), count_at(measure));
+}
+
+double cost_half_pushout(const struct cost_run *r, unsigned measure)
+{
+	return half_of_ratio(r, pushed_at(r, measure), count_at(measure));
+}
+
+double cost_half_difference(const struct cost_run *r, unsigned measure, unsigned other)
+{
+	const struct windows_term above[] = { { r->windows, pushed_at(r, measure), 1 },
+		{ r->windows, pushed_at(r, other), -1 } }, below = { r->windows, 0, 1 };
+	if (!r->windows || !r->detail)
+		return (double)NAN;
+	/* the bias of two counts of events need not be the same (windows_ratio allows for that of time) */
+	const double cycles = (double)r->cycles, bias = ESTIMATE_BIAS_OTHER * hypot(
+		(double)r->result[measure].pushout.sum, (double)r->result[other].pushout.sum) / cycles;
+	return hypot(windows_ratio(above, 2, &below, 1), bias);
+}
+
+double cost_half_marginal(enum cost_change change, const struct cost_run *r, const struct cost_run *changed,
+	unsigned measure)
+{
+	const struct windows_term above[] = { { r->windows, 0, 1 }, { changed->windows, 0, -1 } },
+		below[] = { { r->windows, count_at(measure), 1 }, { changed->windows, count_at(measure), -1 } };
+	return r->windows && changed->windows ? windows_ratio(above, 2, below, change == COST_FREES ? 1 : 2)
+		: (double)NAN;
 }
 
 uint64_t cost_run_cycles(const struct cost_run *r) { return r->cycles; }

@@ -24,6 +24,7 @@
 #ifndef ANALYSIS_COST_H
 #define ANALYSIS_COST_H
 #include "analysis/exact.h"
+#include "analysis/windows.h"
 #include "analysis/cost/spread.h"
 #include "session/events/tag_parse.h"
 #include "core/machine/config.h"
@@ -134,14 +135,22 @@ struct cost_run;
 int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, const struct cost_measure *m,
 	unsigned measures, bool detail, struct err *err);
 void cost_run_destroy(struct cost_run *r);
+/* Before its threads start: the run is a sampled one (run_options.sample), of which only windows are counted. */
+int  cost_run_sample(struct cost_run *r, struct err *err);
 /* Sets *w to what the run needs in the records. */
 struct core_wanted cost_run_wanted(const struct cost_run *r);
 struct cost_thread;		/* belongs to the run */
 int  cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pid, struct err *err);
+/* Of a sampled run: behind cost_thread_start; and run_sink.window. */
+int  cost_thread_sample(struct cost_thread *t, const struct run_thread *run, struct err *err);
+void cost_thread_window(struct cost_thread *t, const struct run_window *part);
 void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b);
 void cost_thread_end(struct cost_thread *t);
 /* Call when all threads have ended. 0, or ERR_NOMEM if memory ran out during the run. */
 int  cost_run_finish(struct cost_run *r, struct err *err);
+/* Of a sampled run, when it has finished: makes all figures estimates of the whole run.  ERR_INPUT: no window. */
+int  cost_run_estimate(struct cost_run *r, const struct run_result *res, struct err *err);
+const struct windows *cost_run_windows(const struct cost_run *r);	/* NULL: it is not sampled */
 uint64_t cost_run_cycles(const struct cost_run *r);		/* unhalted, of all threads */
 uint64_t cost_run_instructions(const struct cost_run *r);
 const struct cost_result *cost_run_result(const struct cost_run *r, unsigned measure);
@@ -156,4 +165,16 @@ void cost_run_groups(const struct cost_run *r, uint64_t group[COST_GROUPS_COUNT]
  * the change did not change the count, or there were no events. */
 double cost_marginal(enum cost_change change, double cycles, double events, double cycles_changed,
 	double events_changed, const char **why);
+
+/* ---- intervals of sampled runs ---- */
+
+/* Half of the width of the 95 % interval; NaN: unknown, or the runs are not sampled.
+ * Of a count; of the cycles an event by duration and by pushout; of cost_marginal. */
+double cost_half_count(const struct cost_run *r, unsigned measure);
+double cost_half_duration(const struct cost_run *r, unsigned measure);
+double cost_half_pushout(const struct cost_run *r, unsigned measure);
+/* Of the difference of the cycles of two measures' pushouts, as a share of the run's cycles. */
+double cost_half_difference(const struct cost_run *r, unsigned measure, unsigned other);
+double cost_half_marginal(enum cost_change change, const struct cost_run *r, const struct cost_run *changed,
+	unsigned measure);
 #endif

@@ -71,6 +71,19 @@ bool spread_merge(struct spread *s, const struct spread *other)
 	return true;
 }
 
+void spread_scale(struct spread *s, double by)
+{
+	double all = 0;
+	uint64_t before = 0;
+	for (size_t i = 0; i < s->buckets; i++) {	/* rounded so that the buckets add up */
+		all += (double)s->bucket[i] * by;
+		s->bucket[i] = (uint64_t)(all + 0.5) - before;
+		before += s->bucket[i];
+	}
+	s->count = (uint64_t)((double)s->count * by + 0.5);
+	s->sum = (uint64_t)((double)s->sum * by + 0.5);
+}
+
 uint32_t spread_quantile(const struct spread *s, double part)
 {
 	uint64_t all = 0, below = 0;

@@ -19,6 +19,8 @@ void spread_release(struct spread *s);
 bool spread_add(struct spread *s, uint32_t value);
 /* both must have the same fineness; false: out of memory */
 bool spread_merge(struct spread *s, const struct spread *other);
+/* As if each value had occurred `by` times. */
+void spread_scale(struct spread *s, double by);
 /* The least value such that at least this part of all values (0 to 1) is not above it, or the low end of its
  * bucket; 0 if there are no values. */
 uint32_t spread_quantile(const struct spread *s, double part);

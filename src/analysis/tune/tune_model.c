@@ -8,7 +8,7 @@
 
 /* TOP: features of which all pairs are measured; ROUND: tries that an exhaustive search asks for at once */
 enum { TOP = 5, ROUND = 4096 };
-static const double NEAR = 0.1;	/* share of the threshold; features that gain less alone are left out */
+static const double NEAR = TUNE_NOTHING;	/* features that gain less alone are left out */
 
 const char *const tune_stage_name[TUNE_STAGES_COUNT] = {
 #define X(name, text) text,

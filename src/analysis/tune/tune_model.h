@@ -44,6 +44,8 @@ struct tune_goal {
 	double threshold;		/* share of the objective that a change must gain */
 };
 
+#define TUNE_NOTHING 0.1	/* share of the threshold: what gains less does not count as a gain */
+
 struct tune_set { uint8_t level[TUNE_FEATURES]; };
 #define TUNE_STAGES(X) \
 	X(PRESET, "preset") X(SINGLE, "single") X(TOGETHER, "together") X(GROUP, "group") \
@@ -59,6 +61,8 @@ struct tune_try {
 	struct tune_set set;
 	enum tune_stage stage;
 	double cycles, energy;		/* the measurement fills these in */
+	/* of cycles: half of the width of the 95 % interval of their share of the preset's; 0: exact; NaN: unknown */
+	double half;
 	struct energy_activity activity;
 };
 /* a, b: features; gains: shares of the preset's objective */

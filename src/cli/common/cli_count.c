@@ -156,3 +156,20 @@ void cli_warn_unmodelled(const struct session *session, const struct spmu_model 
 			u[i].event, u[i].reason);
 	}
 }
+
+void cli_no_region(const struct session *session, const char *region, const char *done)
+{
+	enum { NAMED = 5 };
+	const size_t regions = session_regions(session);
+	char text[1024] = "";
+	size_t used = 0;
+	for (size_t k = 0; k < regions && k < NAMED && used < sizeof text; k++) {
+		struct session_region r;
+		char name[128];
+		session_region_info(session, k, &r);
+		cli_plain_name(name, sizeof name, r.name, NULL);
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? ", " : "; it entered ", name);
+	}
+	cli_warn("--region %s: the program never entered a region of this name, so nothing was %s%s%s", region, done,
+		regions ? text : "; it marked none (softpmu/client.h)", regions > NAMED ? ", ..." : "");
+}

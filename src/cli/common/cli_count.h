@@ -25,6 +25,9 @@ void cli_print_program(FILE *out, const struct cli_run *r, const char *replay);
  * fields). */
 void cli_plain_name(char *out, size_t bytes, const char *name, const char *separator);
 
+/* --region NAME: the program marked no region of this name, so nothing was `done` (counted, sampled).  Says which
+ * regions it marked. */
+void cli_no_region(const struct session *session, const char *region, const char *done);
 /* Prints one line for each counter that was set up by registers for something that cannot be counted. */
 void cli_warn_unmodelled(const struct session *session, const struct spmu_model *m);
 /* A sink that only passes the run on to *session. */

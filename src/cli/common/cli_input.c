@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * How much of its input a running program has read (cli_input.h).  Source: proc(5), "/proc/pid/fdinfo/".
  *
- * Left out: files that are mapped, pipes, and programs that read all of their input before they work on it.
+ * Left out: files that are mapped, pipes, and programs that read all of their input before they work on it; also
+ * small files, such as the libraries of which the loader has read the first bytes.
  */
 #include "cli/common/cli_input.h"
 #include <dirent.h>
@@ -9,6 +10,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+enum { SMALLEST = 256 << 10 };	/* bytes: what is smaller was read in a moment */
 
 /* Where an open file is read.  False: it is not known, or the file can be written, too. */
 static bool position(pid_t pid, const char *number, double *at)
@@ -33,7 +36,7 @@ static bool position(pid_t pid, const char *number, double *at)
 double cli_input_share(pid_t pid)
 {
 	char path[64];
-	double largest = 0, share = -1;
+	double largest = SMALLEST, share = -1;
 	snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
 	DIR *d = opendir(path);
 	for (const struct dirent *e; d && (e = readdir(d));) {

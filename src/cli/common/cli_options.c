@@ -2,7 +2,10 @@
  * The options of a run, and how commands read theirs (cli.h). */
 #include "cli/cli.h"
 #include "cli/common/cli_help.h"
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int set_profile(void *target, const struct option *o, const char *value, struct err *err)
 {
@@ -54,8 +57,7 @@ const struct option cli_run_options[] = {
 		"time the microcode assists that they need. The run is slower. An event that counts assists does the "
 		"same without this option."),
 	OPT_GROUP("Processes and threads"),
-	OPT_FLAG(0, "follow", struct cli_run, run.follow, "Count and sample the processes that the program starts, "
-		"too."),
+	CLI_OPTIONS_FOLLOW(struct cli_run, , "Count and sample"),
 	OPT_TEXT(0, "cpus", "N", struct cli_run, cpus, "Give each process N processors, 1 to 512, which its threads "
 		"share. Without this option every thread has a core of its own.", .filled = true),
 	OPT_TEXT(0, "quantum", "CYCLES|TIME", struct cli_run, quantum, "With --cpus, take the processor from a "
@@ -78,6 +80,25 @@ const struct option cli_run_options[] = {
 		"softpmu"),
 	OPT_END
 };
+
+int cli_hand_over(const char *command, const char *option, int argc, char **argv)
+{
+	const char **words = calloc((size_t)argc + 8, sizeof *words);
+	size_t n = 0;
+	if (!words) {
+		cli_error("out of memory");
+		return 1;
+	}
+	words[n++] = "perf";
+	words[n++] = command;
+	for (int i = 1; i < argc; i++)
+		words[n++] = argv[i];
+	fflush(stdout);
+	execvp("perf", (char *const *)(void *)words);
+	cli_error("%s is perf's: cannot run perf %s: %s", option, command, strerror(errno));
+	free(words);
+	return 1;
+}
 
 int cli_parse(const struct cli_command *c, struct option_parser *p, int argc, char **argv, int *next)
 {

@@ -193,7 +193,7 @@ int cli_profile_apply(struct cli_run *r)
 	if (!code)
 		return asked ? -1 : 0;
 	if (code > 0 && !asked && (r->sets || r->features)) {
-		cli_warn("the profile of this program is for %s without %s: not applied (--profile "
+		cli_note("the profile of this program is for %s without %s: not applied (--profile "
 			 "applies it anyway)",
 			r->core.name, r->sets ? "--set" : "--feature and --wrmsr");
 		store_profile_free(&p);

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,16 +47,36 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 		passed_on = signo;
 }
 
+/* Does the program write to the terminal on which progress is shown?  Then a line that is drawn over and over would get
+ * into its output.  Each progress is a line of its own there, and lines come ever more rarely. */
+static bool apart(const struct cli_run *r)
+{
+	return r->argv && !r->run.replay && isatty(STDOUT_FILENO);
+}
+
+/* Is it time for a progress, `seconds` into the work? */
+static bool due(const struct cli_run *r, double t, double seconds)
+{
+	static const double at[] = { 2, 5, 10, 20, 30 };	/* seconds; then every minute */
+	const unsigned n = sizeof at / sizeof *at;
+	if (!r->on_terminal || seconds < SHOW_AFTER)
+		return false;
+	if (apart(r))
+		return seconds >= (r->lines < n ? at[r->lines] : 60.0 * (r->lines - n + 1));
+	return t - r->shown >= SHOW_EVERY;
+}
+
 int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
 	struct cli_run *r = context;
-	double t = now();
-	if (!r->on_terminal || t - r->started < SHOW_AFTER || t - r->shown < SHOW_EVERY)
+	const double t = now(), seconds = t - r->started;
+	if (!due(r, t, r->doing ? t - r->first : seconds))
 		return 0;
-	const double seconds = t - r->started, modelled = (double)cycles / (r->core.frequency_ghz * 1e9);
+	const double modelled = (double)cycles / (r->core.frequency_ghz * 1e9);
 	const double share = r->expected ? (double)instructions / (double)r->expected : r->share;
+	const bool line = apart(r);
 	double input;
-	char known[32] = "";
+	char known[32] = "", times[64] = "";
 	if (share > 0)
 		snprintf(known, sizeof known, "%.0f%%, ", share < 1 ? 100 * share : 100);
 	else if (r->child > 0 && (input = cli_input_share(r->child)) > 0)
@@ -66,11 +87,14 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 		fprintf(stderr, "\rsoftpmu: the model takes about %.0f times as long as the modelled machine would"
 			"\033[K\n", seconds / modelled);
 	}
-	fprintf(stderr, "\r  %s%.1f M instructions, %.1f M cycles, %.4f s modelled, %.0f s passed, %.1f MIPS\033[K",
-		known, 1e-6 * (double)instructions, 1e-6 * (double)cycles, modelled, seconds,
-		1e-6 * (double)instructions / seconds);
+	if (cycles)	/* softpmu trace models nothing */
+		snprintf(times, sizeof times, "%.1f M cycles, %.4f s modelled, ", 1e-6 * (double)cycles, modelled);
+	fprintf(stderr, "%s%s%s%s%.1f M instructions, %s%.0f s passed, %.1f MIPS%s", line ? "softpmu: " : "\r  ",
+		r->doing ? r->doing : "", r->doing ? ": " : "", known, 1e-6 * (double)instructions, times, seconds,
+		seconds > 0 ? 1e-6 * (double)instructions / seconds : 0, line ? "\n" : "\033[K");
 	fflush(stderr);
-	r->shown = t;
+	r->lines++;
+	r->shown = line ? 0 : t;
 	return 0;
 }
 
@@ -228,7 +252,10 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 
 	r->on_terminal = isatty(STDERR_FILENO);
 	r->started = now();
+	if (!r->first)
+		r->first = r->started;
 	r->shown = 0;
+	r->lines = 0;
 	r->share = -1;
 	r->child = 0;
 	r->run.share = &r->share;
@@ -237,5 +264,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	cli_progress_clear(r);
 	for (int i = 0; i < CAUGHT; i++)
 		sigaction(caught[i], before + i, NULL);
+	/* as a shell says it; a Ctrl-C needs no word */
+	if (r->argv && !r->run.replay && WIFSIGNALED(result->wait_status) && !cli_interrupted())
+		cli_note("%s: %s", r->argv[0], strsignal(WTERMSIG(result->wait_status)));
 	return rc;
 }

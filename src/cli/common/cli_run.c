@@ -40,6 +40,14 @@ void cli_warn(const char *format, ...)
 	va_end(ap);
 }
 
+void cli_note(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	line("", format, ap);
+	va_end(ap);
+}
+
 int cli_open_data(struct perfdata_file **out, const char *path)
 {
 	struct err err = { 0 };
@@ -54,6 +62,7 @@ int cli_open_data(struct perfdata_file **out, const char *path)
 void cli_run_init(struct cli_run *r)
 {
 	memset(r, 0, sizeof *r);
+	r->run.follow = true;
 }
 
 static bool is(const char *word, const char *option)
@@ -157,6 +166,17 @@ static int set_features(struct cli_run *r, struct err *err)
 	return 0;
 }
 
+/* Whether a PMU, but no core, has this name.  near: the preset that is most like the machines with the PMU. */
+static bool only_a_pmu(const char *name, char near[64])
+{
+	struct cli_run r = { .pmu_name = name };
+	char core[4096], pmu[4096];
+	snprintf(core, sizeof core, "%s/cores/%s.conf", cli_data_dir(), name);
+	snprintf(pmu, sizeof pmu, "%s/events/%s.tsv", cli_data_dir(), name);
+	return !strchr(name, '/') && strncmp(name, "uncore-", 7) && access(core, R_OK) && !access(pmu, R_OK) &&
+	       !choose_pmu(&r, near);
+}
+
 int cli_core(struct cli_run *r)
 {
 	struct err err = { 0 };
@@ -183,6 +203,11 @@ int cli_core(struct cli_run *r)
 		r->core.wrong_path = 0;
 	if (!rc)
 		rc = set_features(r, &err);
+	if (rc && only_a_pmu(r->core_name, nearest)) {
+		cli_error("core '%s' is not modelled, but its PMU is: --pmu %s gives it to the nearest core, %s",
+			r->core_name, r->core_name, nearest);
+		return -1;
+	}
 	if (rc) {
 		cli_error("%s", err.text);
 		return -1;

@@ -3,6 +3,7 @@
  */
 #include "cli/common/cli_sample.h"
 #include "isa/isa.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,15 +13,17 @@ enum {
 	/* stretches of this length at first, so that a short run has windows enough; then twice and four times that,
 	 * AUTO_STEP windows each, or a quarter of cli_sample.least */
 	AUTO_INTERVAL = 40000, AUTO_STEP = 250,
-	/* then twice as long whenever the interval of the running time has become narrow enough, which is looked at
-	 * when the number of windows has doubled */
-	AUTO_MOST = 1 << 26,
+	/* then chosen again whenever there are a quarter more windows (choose): at least as long as then, at most
+	 * twice as long as before */
+	AUTO_MOST = 1 << 26, AUTO_GROWS = 2,
+	/* cli_sample_parts: the shortest stretches for windows of this size, and so many windows of a long run */
+	PARTS_INTERVAL = 32000, PARTS_WINDOWS = 16000,
 	/* a program's start is like nothing that follows, and too short for windows of its own: it is timed */
 	AUTO_START = 1000000,
 	/* without an option, so many instructions are timed before the run is sampled */
 	AUTO_AFTER = 200000000,
 };
-static const double auto_narrow = 0.0086;	/* of +-0.01, which the rest of the run must not lose again */
+static const double auto_narrow = 0.0088;	/* of +-0.01, which the rest of the run must not lose again */
 
 static bool number(const char **at, uint64_t *out)
 {
@@ -48,6 +51,15 @@ int cli_sample_parse(struct cli_sample *s, const char *value, struct err *err)
 	return 0;
 }
 
+void cli_sample_parts(struct cli_sample *s)
+{
+	if (!s->automatic)
+		return;
+	s->plan.interval = PARTS_INTERVAL;
+	s->least = PARTS_WINDOWS;
+	s->times_start = true;
+}
+
 void cli_sample_default(struct cli_sample *s)
 {
 	if (!s->on)
@@ -70,25 +82,49 @@ int cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err 
 	return 0;
 }
 
-const char *cli_sample_misfit(const struct cli_run *run)
-{
-	if (run->run.start || run->run.stop)
-		return "--sample goes with neither --start nor --stop";
-	if (run->run.smt || run->cpus)
-		return "--sample goes with neither --smt nor --cpus: in a sampled run, threads do not wait for "
-		       "each other";
-	if (run->run.writes)
-		return "--sample does not go with --wrmsr REGISTER=VALUE@FUNCTION";
-	return NULL;
-}
-
 int cli_sample_check(const struct cli_sample *s, const struct cli_run *run)
 {
 	const char *text = s->on && s->in_full ? "--sample and --detail exclude each other"
-		: s->on ? cli_sample_misfit(run) : NULL;
+		: s->on ? run_sample_misfit(&run->run) : NULL;
 	if (text)
 		cli_error("%s", text);
 	return text ? -1 : 0;
+}
+
+int cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
+	int *wait_status)
+{
+	struct run_result res = { 0 };
+	struct err err = { 0 };
+	const bool regs = run->run.regs;
+	*plan = s->plan;
+	*wait_status = 0;
+	if (run->run.replay && !s->automatic)
+		return 0;
+	run->run.record_only = true;
+	run->run.record_part = run->run.replay != NULL;
+	run->run.regs |= run->core.wrong_path;
+	const int rc = cli_run_program(run, &(struct run_sink){ 0 }, &res, &err);
+	run->run.record_only = run->run.record_part = false;
+	run->run.regs = regs;
+	if (res.note[0])
+		cli_warn("%s", res.note);
+	if (rc)
+		cli_error("%s", err.text);
+	else if (cli_interrupted())
+		cli_error("interrupted: nothing was measured");
+	if (rc || cli_interrupted())
+		return -1;
+	*wait_status = res.wait_status;
+	if (!run->run.replay) {
+		run->run.replay = run->run.save;
+		run->run.save = NULL;
+		run->run.argv = NULL;
+	}
+	const uint64_t least = RUN_SAMPLE_LEAST * (plan->measured + plan->lead), interval = res.instructions / windows;
+	if (s->automatic)
+		plan->interval = interval > least ? interval : least;
+	return 0;
 }
 
 int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,
@@ -121,17 +157,21 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 		s->exact[i].is = session_counts_uops(session, i);
 	if (!s->count || !s->extra || !s->detail || !s->exact)
 		return err_set(err, ERR_NOMEM, "out of memory for estimates");
-	return estimate_create(&s->estimate, s->counts, err);
+	const int rc = estimate_create(&s->estimate, s->counts, err);
+	if (!rc)
+		estimate_clock(s->estimate, s->events);
+	return rc;
 }
 
-/* The count of an event in a thread so far; event == s->events: the time that it ran, in ns; above: extra counts. */
-static double counted(const struct cli_sample *s, size_t thread, size_t event)
+/* The count of an event in a thread so far, or of the uncore in its process; event == s->events: the time that it ran,
+ * in ns; above: extra counts. */
+static double counted(const struct cli_sample *s, uint32_t process, size_t thread, size_t event)
 {
 	struct session_thread t;
 	if (event > s->events)
 		return s->extra[event - s->events - 1];
 	if (event < s->events && session_is_uncore(s->session, event))
-		return (double)session_count(s->session, event);
+		return (double)session_process_count(s->session, process, event);
 	if (event < s->events)
 		return (double)session_thread_count(s->session, thread, event);
 	session_thread_info(s->session, thread, &t);
@@ -171,7 +211,7 @@ static struct cli_sample_process *process_of(struct cli_sample *s, size_t number
 		return NULL;
 	if (!p->interval) {
 		p->interval = s->plan.interval;
-		p->look_at = 4 * s->step;
+		p->look_at = s->least ? s->least : 5 * s->step / 2;
 	}
 	return p;
 }
@@ -198,14 +238,13 @@ void cli_sample_sampled(struct cli_sample *s, const struct run_thread *run)
 	if (!find(s, run, &number, &t, &p))
 		return;
 	t->sampled = true;
-	p->detail += counted(s, number, s->events);
-	for (size_t i = 0; i <= s->events; i++)
-		if (i == s->events || !session_is_uncore(s->session, i))
-			s->detail[i] += counted(s, number, i);
-		else if (!s->sampled)	/* the machine's, not the thread's */
-			s->detail[i] = counted(s, number, i);
+	p->detail += counted(s, run->process, number, s->events);
+	for (size_t i = 0; i < s->counts; i++)	/* the uncore is the process's, not the thread's */
+		if (i >= s->events || !session_is_uncore(s->session, i) || !p->sampled)
+			s->detail[i] += counted(s, run->process, number, i);
+	p->sampled = true;
 	if (s->after && !s->sampled)
-		cli_warn("the first %g million instructions are timed; the rest of the run is sampled, and its counts "
+		cli_note("the first %g million instructions are timed; the rest of the run is sampled, and its counts "
 			"are estimates (--detail times all of it)", 1e-6 * (double)s->after);
 	s->sampled = true;
 }
@@ -219,12 +258,22 @@ static uint64_t choose(const struct cli_sample *s, struct cli_sample_process *p)
 		return p->interval *= 2;
 	if (n < p->look_at)
 		return 0;
-	p->look_at = 2 * n;
+	p->look_at = n + n / 4;
 	estimate_fit(p->estimate, NULL);
-	const double time = p->detail + estimate_total(p->estimate, s->events, &half);
-	if (!(half < auto_narrow * time) || p->interval >= AUTO_MOST)
+	const double sampled = estimate_total(p->estimate, s->events, &half), time = p->detail + sampled,
+		     bias = ESTIMATE_BIAS * sampled, narrow = auto_narrow * time;
+	if (isnan(half))
 		return 0;
-	return p->interval *= 2;
+	/* Of the interval's half width, chance is what more windows would change: its square is the sum over the
+	 * windows of the squares of their stretches, times a constant, divided by the square of the run's length.  A
+	 * run that goes on with stretches of `factor` times their mean so far (weighted, and counting what was timed
+	 * as well) has at most factor^2 / (4 (factor - 1)) times today's square, at some length, and less behind that.
+	 * With the factor below that is at most what makes the whole `narrow`. */
+	const double chance = half > bias ? half * half - bias * bias : 0,
+		     factor = 2 * (narrow * narrow - bias * bias) / chance;	/* infinite if there is none */
+	const double mean = p->squares / p->stretches * sampled / time, most = AUTO_GROWS * (double)p->interval,
+		     least = (double)s->plan.interval * 4, stretch = factor * mean < most ? factor * mean : most;
+	return p->interval = stretch > AUTO_MOST ? AUTO_MOST : (uint64_t)(stretch > least ? stretch : least);
 }
 
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, const struct run_window *w)
@@ -237,16 +286,20 @@ uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *run, c
 	if (w->begins) {
 		t->began = *w;
 		for (size_t i = 0; i < s->counts; i++)
-			t->before[i] = counted(s, number, i);
+			t->before[i] = counted(s, run->process, number, i);
 		return 0;
 	}
 	const struct core_misses *a = &t->began.misses, *b = &w->misses;
-	const double size[ESTIMATE_SIZES] = { (double)(w->instructions - t->began.instructions),
+	const double size[ESTIMATE_SIZES] = {
+		(double)(w->instructions + w->rounds - t->began.instructions - t->began.rounds),
 		(double)(b->branches - a->branches), (double)(b->loads - a->loads), (double)(b->l1 - a->l1),
-		(double)(b->l2 - a->l2), (double)(b->l3 - a->l3), (double)(b->walks - a->walks) };
+		(double)(b->l2 - a->l2), (double)(b->l3 - a->l3), (double)(b->walks - a->walks),
+		(double)(w->instructions - t->began.instructions) };
 	for (size_t i = 0; i < s->counts; i++)
-		s->count[i] = counted(s, number, i) - t->before[i];
-	s->measured += size[0];
+		s->count[i] = counted(s, run->process, number, i) - t->before[i];
+	p->stretches += (double)w->represents;
+	p->squares += (double)w->represents * (double)w->represents;
+	s->measured += size[ESTIMATE_INSTRUCTIONS];
 	p->measured += size[0];
 	if (size[0] > 0 && !s->err.code)
 		estimate_add(p->estimate, size, (double)w->represents, s->count, &s->err);
@@ -278,11 +331,32 @@ void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned 
 	}
 }
 
+/* The count of an event of the uncore in processes that are not sampled. */
+static double not_sampled(const struct cli_sample *s, size_t event)
+{
+	double sum = (double)session_count(s->session, event);
+	for (size_t k = 0; k < s->processes; k++)
+		if (s->process[k].sampled)
+			sum -= (double)session_process_count(s->session, (uint32_t)k, event);
+	return sum;
+}
+
+double cli_sample_timed(const struct cli_sample *s, size_t event)
+{
+	double sum = s->detail[event];
+	if (event < s->events && session_is_uncore(s->session, event))
+		return sum + not_sampled(s, event);
+	for (size_t k = 0; k < session_threads(s->session); k++)
+		if (!cli_sample_has_windows(s, k))
+			sum += counted(s, 0, k, event);
+	return sum;
+}
+
 int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err)
 {
 	const struct core_misses *m = &r->misses;
-	const double total[ESTIMATE_SIZES] = { (double)r->sampled, (double)m->branches,
-		(double)m->loads, (double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks };
+	const double total[ESTIMATE_SIZES] = { (double)(r->sampled + r->rounds), (double)m->branches,
+		(double)m->loads, (double)m->l1, (double)m->l2, (double)m->l3, (double)m->walks, (double)r->sampled };
 	if (s->err.code) {
 		*err = s->err;
 		return s->err.code;
@@ -292,10 +366,13 @@ int cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct e
 			return err->code;
 	estimate_fit(s->estimate, total);
 	for (size_t k = 0; s->sampled && k < session_threads(s->session); k++)
-		for (size_t i = 0; i <= s->events && !(k < s->threads && s->thread[k].sampled); i++)
+		for (size_t i = 0; i <= s->events && !cli_sample_has_windows(s, k); i++)
 			if (i == s->events || !session_is_uncore(s->session, i))
-				s->detail[i] += counted(s, k, i);
-	return 0;
+				s->detail[i] += counted(s, 0, k, i);
+	for (size_t i = 0; s->sampled && i < s->events; i++)
+		if (session_is_uncore(s->session, i))
+			s->detail[i] += not_sampled(s, i);
+	return estimate_elsewhere(s->estimate, (double)(r->instructions + r->warmed - r->sampled), s->detail, err);
 }
 
 double cli_sample_total(const struct cli_sample *s, size_t event, double *half)
@@ -305,6 +382,16 @@ double cli_sample_total(const struct cli_sample *s, size_t event, double *half)
 		return s->detail[event] + (double)s->exact[event].count;
 	}
 	return s->detail[event] + estimate_total(s->estimate, event, half);
+}
+
+void cli_sample_print(const struct cli_sample *s, const struct run_result *r, FILE *out)
+{
+	const double timed = 1 - (double)r->sampled / (double)(r->instructions + r->warmed);
+	if (s->after)
+		fprintf(out, " %.2f%% of the instructions were timed, then the run was sampled (--detail times all of "
+			"it)\n", 100 * timed);
+	fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", s->windows,
+		100 * s->measured / (double)r->sampled, timed > 0 ? " after the start" : "");
 }
 
 void cli_sample_free(struct cli_sample *s)

@@ -21,7 +21,7 @@ struct cli_sample {
 	size_t windows;
 	size_t events;
 	/* Counts of the caller's own that are estimated, too, as events behind the time: set the number before the run,
-	 * and for each window what its thread has so far. */
+	 * and before cli_sample_sampled and cli_sample_window what the thread has so far. */
 	size_t extras;
 	double *extra;
 	size_t counts;		/* all of them */
@@ -40,9 +40,11 @@ struct cli_sample {
 	struct cli_sample_process {
 		struct estimate *estimate;
 		uint64_t interval;	/* auto: length of a stretch now */
-		size_t look_at;		/* auto: number of windows at which it may grow next */
-		double measured;	/* instructions in its windows */
+		size_t look_at;		/* auto: number of windows at which it is chosen next */
+		double stretches, squares;	/* sum of its windows' stretches, and of their squares */
+		double measured;	/* steps in its windows */
 		double detail;		/* time of its threads, in ns, where all was timed */
+		bool sampled;		/* some thread of it was timed at first, and is sampled now */
 	} *process;
 	size_t processes;
 	size_t step;		/* auto: after so many windows, and twice as many, the stretch grows */
@@ -53,6 +55,10 @@ struct cli_sample {
 /* The value of --sample: NULL or "auto"; or "N,U,W" for N instructions a stretch, U measured, W of lead (suffixes K, M,
  * G). */
 int  cli_sample_parse(struct cli_sample *s, const char *value, struct err *err);
+/* After it: the command says how the run is divided, into functions or nodes.  The parts differ more from window to
+ * window than their sum, so auto takes more windows, and times the start of the program.  The command calls
+ * cli_sample_sampled. */
+void cli_sample_parts(struct cli_sample *s);
 /* The value of --detail: NULL, or a number of instructions, after which the run is sampled. */
 int  cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err *err);
 /* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on. */
@@ -67,8 +73,11 @@ void cli_sample_default(struct cli_sample *s);
 	"each other"
 /* Options that do not go with --sample.  0, or -1 after one printed line. */
 int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
-/* The reason why it would not go; NULL: it does. */
-const char *cli_sample_misfit(const struct cli_run *run);
+/* For commands that replay one stream on several machines: counts the stream's instructions, or executes the program
+ * without a model and saves its stream, which then is run->run.replay.  auto: stretches such that there are so many
+ * windows.  *wait_status: the program's.  0, or -1 after one printed line. */
+int  cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
+	int *wait_status);
 /* Before a run: it will be sampled, and these events of the session are estimated. */
 int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,
 	struct err *err);
@@ -79,14 +88,24 @@ static inline bool cli_sample_estimates(const struct cli_sample *s)
 }
 /* The sink's (run_sink.sampled).  Says once that the run goes on sampled if no option asked for it. */
 void cli_sample_sampled(struct cli_sample *s, const struct run_thread *t);
+/* Before cli_sample_finish: has a thread, by its number in the session, windows?  Of one that has none, and was timed
+ * in full, add the extra counts to `detail`. */
+static inline bool cli_sample_has_windows(const struct cli_sample *s, size_t thread)
+{
+	return thread < s->threads && s->thread[thread].sampled;
+}
 /* The sink's (run_sink.window). */
 uint64_t cli_sample_window(struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
 /* Instructions that the window stands for, for each of its own. */
 double cli_sample_weight(const struct cli_sample *s, const struct run_thread *t, const struct run_window *w);
 /* The sink's (run_sink.executed). */
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
+/* Before cli_sample_finish: what was counted so far where all was timed. */
+double cli_sample_timed(const struct cli_sample *s, size_t event);
 /* After the run: then cli_sample_total may be called. */
 int  cli_sample_finish(struct cli_sample *s, const struct run_result *r, struct err *err);
+/* Of a run of which something was estimated: lines that say how much was timed and measured. */
+void cli_sample_print(const struct cli_sample *s, const struct run_result *r, FILE *out);
 /* *half: 0: the count is exact.  event: index in the session; one more than the last: the time that the threads ran,
  * in ns. */
 double cli_sample_total(const struct cli_sample *s, size_t event, double *half);

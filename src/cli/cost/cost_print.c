@@ -25,6 +25,20 @@ static double scale_of(const struct cost_row *r)
 	return r->each[COST_PUSHOUT] > 0 ? r->each[COST_TOTAL] / r->each[COST_PUSHOUT] : (double)NAN;
 }
 
+/* What has an interval in a sampled run. */
+enum { INTERVALS = 4 };
+static const char *const interval_key[INTERVALS] = { "count_confidence-95", "duration_confidence-95",
+	"pushout_confidence-95", "total_time_confidence-95" };
+
+/* Half of the width of an interval, in per cent; NaN: unknown. */
+static double percent_half(const struct cost_row *r, unsigned which)
+{
+	static const enum cost_method method[INTERVALS] = { [1] = COST_DURATION, COST_PUSHOUT, COST_TOTAL };
+	const double value = which ? r->each[method[which]] : (double)r->count;
+	const double half = which ? r->half[method[which]] : r->half_count;
+	return fabs(value) > 0 ? 100 * half / fabs(value) : (double)NAN;
+}
+
 /* ---- tables ---- */
 
 static const char *grouped(double n, char text[48])
@@ -82,6 +96,24 @@ static void table(FILE *out, const struct cost_view *v)
 	}
 }
 
+void cost_print_intervals(const struct cost_style *s, const struct cost_view *v)
+{
+	if (s->form != COST_TABLE)
+		return;
+	fprintf(s->out, "\n 95 %% intervals, +- per cent (-: no figure, or its interval is unknown):\n"
+		" %-13s %13s |%9s %9s %9s %17s %11s\n", "event", "count", "", "duration", "pushout", "", "total time");
+	for (size_t i = 0; i < v->rows; i++) {
+		const struct cost_row *r = v->row + i;
+		fprintf(s->out, " %-13s", r->name);
+		cell(s->out, 13, percent_half(r, 0), "%.1f", "%");
+		fputs(" |         ", s->out);
+		cell(s->out, 9, percent_half(r, 1), "%.1f", "%");
+		cell(s->out, 9, percent_half(r, 2), "%.1f", "%");
+		cell(s->out, 29, percent_half(r, 3), "%.1f", "%");
+		fputc('\n', s->out);
+	}
+}
+
 static void csv_number(FILE *out, const char *separator, double n, const char *format)
 {
 	fputs(separator, out);
@@ -125,6 +157,8 @@ static void csv(FILE *out, const char *sep, const struct cost_view *v)
 		csv_number(out, sep, scale_of(r), "%.4f");
 		csv_number(out, sep, r->worse.change ? r->worse.each : (double)NAN, "%.4f");
 		csv_number(out, sep, r->only.change ? r->only.each : (double)NAN, "%.4f");
+		for (unsigned k = 0; v->sampled && k < INTERVALS; k++)
+			csv_number(out, sep, percent_half(r, k), "%.2f");
 		fputc('\n', out);
 	}
 }
@@ -181,6 +215,8 @@ static void json(FILE *out, const struct cost_view *v)
 		json_number(out, "share_pushout", share_by(v, r, COST_PUSHOUT), "%.6f");
 		json_number(out, "share_total_time", share_by(v, r, COST_TOTAL), "%.6f");
 		json_number(out, "scale", scale_of(r), "%.4f");
+		for (unsigned k = 0; v->sampled && k < INTERVALS; k++)
+			json_number(out, interval_key[k], percent_half(r, k), "%.2f");
 		json_replay(out, "replay", &r->better);
 		json_replay(out, "replay_worse", &r->worse);
 		json_replay(out, "replay_only", &r->only);

@@ -7,6 +7,9 @@
  * only the event free.  With --by, two columns come first: the place and its share of the cycles. Then a line a
  * group of the decomposition: cpi,group,cycles,CPI,share,busy; and a line a pair: pair,first,second,saved by
  * the first,by the second,by both,interaction,kind. What a method does not give is empty; null in JSON.
+ * Of a sampled run an event's line has four columns more: half of the width of the 95 % intervals of count, duration,
+ * pushout and total time, in per cent of these, empty if unknown; and there is a line a tie: tie,first,second,
+ * difference of their shares by pushout in points,half of its interval (empty: unknown).
  */
 #ifndef CLI_COST_PRINT_H
 #define CLI_COST_PRINT_H
@@ -28,6 +31,8 @@ struct cost_row {
 	uint64_t count;
 	double each[COST_METHODS];	/* cycles an event; NaN: the method does not apply */
 	const char *how[COST_METHODS];	/* the formula, or why the method does not apply; may be NULL */
+	/* of a sampled run: half of the width of the 95 % interval; NaN: unknown, or there is none */
+	double half_count, half[COST_METHODS];
 	uint32_t quartile[3];
 	uint64_t busy, pushed;		/* cycles of all events */
 	struct cost_replay better, worse, only;
@@ -40,11 +45,14 @@ struct cost_view {
 	double cycles, instructions;	/* of the whole program */
 	const struct cost_row *row;
 	size_t rows;
+	bool sampled;
 };
 
 /* Prints a field of CSV, in quotes where necessary. */
 void cost_csv_text(FILE *out, const char *separator, const char *text);
 void cost_print(const struct cost_style *s, const struct cost_view *v);
+/* Of a sampled run: a table of the intervals; in CSV and JSON they stand in cost_print's lines. */
+void cost_print_intervals(const struct cost_style *s, const struct cost_view *v);
 /* Prints each row's replays, and why methods do not apply. */
 void cost_print_methods(const struct cost_style *s, const struct cost_view *v);
 /* Cycles in which each group's events were under way; NaN: not known. */

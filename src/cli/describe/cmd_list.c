@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu list: lists the events of a core's PMU, with what each counts.  It runs nothing. */
 #include "cli/cli.h"
+#include "cli/common/cli_metrics.h"
 #include "session/events/event_names.h"
 #include "session/events/netburst_spell.h"
 #include "softpmu/pmu.h"
@@ -17,7 +18,8 @@ struct request {
 	struct cli_run run;
 	char **word;		/* the words to look for; they are moved to the front of argv */
 	int words;
-	bool json, details;
+	unsigned parts;
+	bool json, details, brief;
 };
 
 static const struct option options[] = {
@@ -25,9 +27,44 @@ static const struct option options[] = {
 	CLI_OPTION_PMU(struct request, run.),
 	OPT_FLAG('v', "details", struct request, details, "Also print the event code, the umask and the counters "
 		"that can count the event."),
+	OPT_CLEAR('d', "desc", struct request, brief, "Print what each event counts. This is the default."),
+	OPT_FLAG(0, "no-desc", struct request, brief, "Print the names alone."),
+	OPT_IGNORED(0, "long-desc", "Accepted without effect: each event has one description."),
+	OPT_IGNORED(0, "deprecated", "Accepted without effect: deprecated events are listed, too, and marked."),
+	OPT_IGNORED(0, "debug", "Accepted without effect: there are no messages but errors."),
+	OPT_REFUSED(0, "cputype", "all cores of a machine are of one type", "--core chooses it"),
 	OPT_FLAG('j', "json", struct request, json, "Print one JSON array."),
 	OPT_END
 };
+
+/* What perf list's own words choose.  Source: perf-list(1), "OPTIONS". */
+enum {
+	PART_HARDWARE = 1,	/* generic names but for those of caches */
+	PART_CACHE = 2,		/* generic names of caches and TLBs */
+	PART_SOFTWARE = 4,	/* clocks */
+	PART_PMU = 8,		/* the PMU's and the uncore's own events */
+	PART_METRICS = 16,
+	PART_KERNEL = 32,	/* a kernel's: there is none */
+	PART_USUAL = PART_HARDWARE | PART_CACHE | PART_SOFTWARE | PART_PMU,
+};
+static const struct { const char *word; unsigned parts; } kind[] = { { "hw", PART_HARDWARE },
+	{ "hardware", PART_HARDWARE }, { "cache", PART_CACHE }, { "hwcache", PART_CACHE }, { "sw", PART_SOFTWARE },
+	{ "software", PART_SOFTWARE }, { "pmu", PART_PMU }, { "metric", PART_METRICS }, { "metrics", PART_METRICS },
+	{ "metricgroup", PART_METRICS }, { "metricgroups", PART_METRICS }, { "tracepoint", PART_KERNEL },
+	{ "sdt", PART_KERNEL } };
+
+/* The parts that the first word asks for, which is taken from the words then. */
+static void take_kind(struct request *o)
+{
+	o->parts = PART_USUAL;
+	for (size_t i = 0; i < sizeof kind / sizeof *kind && o->words; i++)
+		if (!strcmp(o->word[0], kind[i].word)) {
+			o->parts = kind[i].parts;
+			o->word++;
+			o->words--;
+			return;
+		}
+}
 
 static int take_word(void *target, const char *word, struct err *err)
 {
@@ -48,6 +85,17 @@ static bool holds(const char *text, const char *word)
 			return true;
 	}
 	return n == 0;
+}
+
+/* Of the generic name of `n` bytes: the part that it belongs to.  Source: the two tables of names in Linux,
+ * tools/perf/util/parse-events.c: a cache's name, then what is done to it. */
+static unsigned generic_part(const char *name, size_t n)
+{
+	static const char *const cache[] = { "L1-", "LLC-", "dTLB-", "iTLB-", "node-", "branch-load" };
+	for (size_t i = 0; i < sizeof cache / sizeof *cache; i++)
+		if (n >= strlen(cache[i]) && !strncmp(name, cache[i], strlen(cache[i])))
+			return PART_CACHE;
+	return PART_HARDWARE;
 }
 
 static bool wanted(const struct spmu_event *e, int words, char **word)
@@ -75,15 +123,16 @@ static void wrap(const char *text, int indent, int width)
 	putchar('\n');
 }
 
-static void print_event(const struct spmu_model *m, const struct spmu_event *e, bool details)
+static void print_event(const struct spmu_model *m, const struct spmu_event *e, bool details, bool brief)
 {
 	bool not_modelled = e->flags & SPMU_EVENT_NOT_MODELLED;
 	char text[160];
 	netburst_hint(m, e, text, sizeof text);
 	printf("  %s%s%s%s\n", e->name, text, not_modelled ? "  [not modelled]" : "",
 		e->flags & SPMU_EVENT_DEPRECATED ? "  [deprecated]" : "");
-	wrap(e->help, 7, 100);
-	if (not_modelled && e->not_modelled[0]) {
+	if (!brief)
+		wrap(e->help, 7, 100);
+	if (!brief && not_modelled && e->not_modelled[0]) {
 		printf("%7snot modelled: ", "");
 		wrap(e->not_modelled, 0, 100);
 	}
@@ -117,54 +166,99 @@ static bool pushout_wanted(int words, char **word)
 	return all;
 }
 
-static void print_table(const struct spmu_model *m, int words, char **word, bool details)
+/* Each returns how many it printed.  after: something stands above it. */
+static size_t print_generic(const struct spmu_model *m, const struct request *o)
 {
-	bool any = false;
+	size_t shown = 0;
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
 		const struct spmu_event *e = spmu_model_event(m, i);
-		if (!wanted(e, words, word))
+		if (!wanted(e, o->words, o->word))
 			continue;
 		for (const char *a = e->perf_alias; *a;) {
 			size_t n = strcspn(a, ",");
-			if (!any)
-				puts("perf's generic names:\n");
-			any = true;
-			printf("  %-28.*s %s%s\n", (int)n, a, e->name,
-				e->flags & SPMU_EVENT_NOT_MODELLED ? "  [not modelled]" : "");
+			if (o->parts & generic_part(a, n)) {
+				if (!shown++)
+					puts("perf's generic names:\n");
+				printf("  %-28.*s %s%s\n", (int)n, a, e->name,
+					e->flags & SPMU_EVENT_NOT_MODELLED ? "  [not modelled]" : "");
+			}
 			a += n + (a[n] == ',');
 		}
 	}
+	return shown;
+}
+
+static size_t print_clocks(const struct request *o, bool after)
+{
 	static const char *const clock[][2] = { { "task-clock",
 		"ns of modelled time the threads ran (cpu-clock is the same)" },
 		{ "duration_time", "ns of modelled time from start to end" } };
-	bool clocks = false;
+	size_t shown = 0;
 	for (int i = 0; i < 2; i++) {
 		bool all = true;
-		for (int k = 0; k < words; k++)
-			all &= holds(clock[i][0], word[k]) || holds(clock[i][1], word[k]);
+		for (int k = 0; k < o->words; k++)
+			all &= holds(clock[i][0], o->word[k]) || holds(clock[i][1], o->word[k]);
 		if (!all)
 			continue;
-		if (!clocks)
-			printf("%sclocks:\n\n", any ? "\n" : "");
-		clocks = true;
+		if (!shown++)
+			printf("%sclocks:\n\n", after ? "\n" : "");
 		printf("  %-28s %s\n", clock[i][0], clock[i][1]);
 	}
-	if (pushout_wanted(words, word)) {
-		printf("%spushout counters, which every PMU of this model has:\n\n  pushout/threshold=N,tag=TAG,.../\n",
-			any || clocks ? "\n" : "");
-		wrap(pushout_help, 7, 100);
-		clocks = true;
-	}
+	return shown;
+}
+
+static size_t print_events(const struct spmu_model *m, const struct request *o, bool after)
+{
+	size_t shown = 0;
 	bool head = false;
+	if (pushout_wanted(o->words, o->word)) {
+		printf("%spushout counters, which every PMU of this model has:\n\n  pushout/threshold=N,tag=TAG,.../\n",
+			after ? "\n" : "");
+		if (!o->brief)
+			wrap(pushout_help, 7, 100);
+		shown++;
+	}
 	for (size_t i = 0; i < spmu_model_events(m); i++) {
 		const struct spmu_event *e = spmu_model_event(m, i);
-		if (!wanted(e, words, word))
+		if (!wanted(e, o->words, o->word))
 			continue;
 		if (!head)
-			printf("%sthe machine's events:\n\n", any || clocks ? "\n" : "");
+			printf("%sthe machine's events:\n\n", after || shown ? "\n" : "");
 		head = true;
-		print_event(m, e, details);
+		shown++;
+		print_event(m, e, o->details, o->brief);
 	}
+	return shown;
+}
+
+/* Metrics for stat -M and topdown.  SIZE_MAX after one printed line. */
+static size_t print_metrics(const struct spmu_model *m, const struct request *o)
+{
+	struct cli_metrics c = { 0 };
+	size_t shown = 0;
+	if (cli_metrics_load(&c, &o->run.core, m))
+		return SIZE_MAX;
+	for (size_t i = 0; i < c.m.metrics; i++) {
+		const struct metric *x = &c.m.metric[i];
+		const char *text = x->description ? x->description : "";
+		bool all = true;
+		for (int k = 0; k < o->words; k++)
+			all &= holds(x->name, o->word[k]) || holds(text, o->word[k]) ||
+			       (x->group && holds(x->group, o->word[k]));
+		if (!all)
+			continue;
+		if (!shown++)
+			puts("metrics, for stat -M:\n");
+		printf("  %s%s\n", x->name, x->refused ? "  [not modelled]" : "");
+		if (x->level)
+			printf("%7sTopdownL%u\n", "", x->level);
+		else if (x->group)
+			printf("%7s%s\n", "", x->group);
+		if (!o->brief)
+			wrap(text, 7, 100);
+	}
+	cli_metrics_free(&c);
+	return shown;
 }
 
 static bool uncore_wanted(const struct spmu_uncore_event *e, int words, char **word)
@@ -176,23 +270,24 @@ static bool uncore_wanted(const struct spmu_uncore_event *e, int words, char **w
 }
 
 /* Returns how many were printed. */
-static size_t print_uncore(const struct spmu_uncore_model *m, int words, char **word, bool details, bool after)
+static size_t print_uncore(const struct spmu_uncore_model *m, const struct request *o, bool after)
 {
 	size_t shown = 0;
 	for (size_t i = 0; m && i < spmu_uncore_events(m); i++) {
 		const struct spmu_uncore_event *e = spmu_uncore_event(m, i);
 		const char *unit = spmu_uncore_unit(m, e->unit)->name;
-		if (!uncore_wanted(e, words, word))
+		if (!uncore_wanted(e, o->words, o->word))
 			continue;
 		if (!shown++)
 			printf("%suncore events, counted for the whole machine:\n\n", after ? "\n" : "");
 		printf("  %s%s\n", e->name, e->not_modelled[0] ? "  [not modelled]" : "");
-		wrap(e->help, 7, 100);
-		if (e->not_modelled[0]) {
+		if (!o->brief)
+			wrap(e->help, 7, 100);
+		if (!o->brief && e->not_modelled[0]) {
 			printf("%7snot modelled: ", "");
 			wrap(e->not_modelled, 0, 100);
 		}
-		if (details && spmu_uncore_unit(m, e->unit)->programmable) {
+		if (o->details && spmu_uncore_unit(m, e->unit)->programmable) {
 			printf("%7suncore_%s/event=%#04x,umask=%#04x", "", unit, e->event, e->umask);
 			if (e->cmask)
 				printf(",%s=%u", spmu_uncore_server(m) ? "thresh" : "cmask", e->cmask);
@@ -264,39 +359,53 @@ static void print_json(const struct spmu_model *m, const struct spmu_uncore_mode
 static int run(int argc, char **argv)
 {
 	struct request o = { .word = argv + 1 };
-	struct cli_run *const r = &o.run;
-	cli_run_init(r);
+	struct spmu_uncore_model *uncore = NULL;
+	size_t shown = 0;
+	cli_run_init(&o.run);
 	const int go = cli_options_and_words(&cmd_list, &o, argc, argv, take_word);
 	if (go <= 0)
 		return go ? 2 : 0;
-	const int words = o.words;
-	const bool json = o.json, details = o.details;
-	if (cli_core(r))
+	if (cli_core(&o.run))
 		return 2;
-	struct spmu_model *m = cli_model(&r->core);
+	const char *const first = o.words ? o.word[0] : "";
+	take_kind(&o);
+	if (o.parts & PART_KERNEL) {
+		cli_error("%s: those events are a kernel's, and there is none in the model", first);
+		return 2;
+	}
+	if (o.json && o.parts != PART_USUAL) {
+		cli_error("-j prints the events of the PMU: not with '%s'", first);
+		return 2;
+	}
+	struct spmu_model *m = cli_model(&o.run.core);
 	if (!m)
 		return 1;
-	size_t shown = 0;
-	for (size_t k = 0; k < spmu_model_events(m); k++)
-		shown += wanted(spmu_model_event(m, k), words, argv + 1);
-	struct spmu_uncore_model *uncore = NULL;
-	if (!r->pmu_name && cli_uncore(&uncore, &r->core)) {
+	if (!o.run.pmu_name && cli_uncore(&uncore, &o.run.core)) {
 		spmu_model_free(m);
 		return 1;
 	}
-	if (json) {
-		print_json(m, uncore, words, argv + 1);
+	if (o.json) {
+		print_json(m, uncore, o.words, o.word);
+		shown = 1;
+	} else if (o.parts & PART_METRICS) {
+		shown = print_metrics(m, &o);
 	} else {
-		print_table(m, words, argv + 1, details);
-		shown += print_uncore(uncore, words, argv + 1, details, shown);
+		shown += print_generic(m, &o);
+		if (o.parts & PART_SOFTWARE)
+			shown += print_clocks(&o, shown);
+		if (o.parts & PART_PMU) {
+			shown += print_events(m, &o, shown);
+			shown += print_uncore(uncore, &o, shown);
+		}
 	}
 	spmu_model_free(m);
 	spmu_uncore_free(uncore);
+	if (shown == SIZE_MAX)
+		return 1;
 	/* an exit status of its own, so that a script notices that nothing was found */
-	shown += pushout_wanted(words, argv + 1);
-	if (!shown && words && !json && !holds("task-clock cpu-clock duration_time", argv[1])) {
-		cli_error("no event of %s holds '%s'%s", r->core.name, argv[1],
-			words > 1 ? " and the other words" : "");
+	if (!shown && o.words) {
+		cli_error("no event of %s holds '%s'%s", o.run.core.name, o.word[0],
+			o.words > 1 ? " and the other words" : "");
 		return 1;
 	}
 	return 0;
@@ -304,9 +413,11 @@ static int run(int argc, char **argv)
 
 const struct cli_command cmd_list = {
 	.name = "list", .summary = "list the events of a core, with what each counts", .options = options, .run = run,
-		.usage = "[options] [WORD...]",
+		.usage = "[options] [hw|cache|sw|pmu|metric] [WORD...]",
 	.about = "Lists the events that -e takes on a core: perf's generic names first, then the machine's own. With "
-		"WORDs, lists only events whose name or description holds all of them (in upper or lower case). An "
-		"event marked \"not modelled\" exists on the machine, but the model cannot produce it; counting it is "
-		"refused.",
+		"WORDs, lists only events whose name or description holds all of them (in upper or lower case). A "
+		"first word as in perf chooses what is listed: hw and cache (generic names), sw (clocks), pmu (the "
+		"machine's own events), metric (what stat -M takes). An event marked \"not modelled\" exists on the "
+		"machine, but the model cannot produce it: stat prints <not supported> for it, and the other commands "
+		"refuse it.",
 };

@@ -12,6 +12,7 @@ extern const struct cli_command cmd_export;
 struct options {
 	const char *input, *output, *event;
 	enum format format;
+	bool inlines;
 };
 
 static const struct option options[] = {
@@ -24,6 +25,10 @@ static const struct option options[] = {
 	OPT_TEXT('o', "output", "FILE", struct options, output, "Write to FILE; - is standard output."),
 	OPT_TEXT('e', "event", "EVENT", struct options, event, "With folded, write the stacks of this event. Default: "
 		"the first."),
+	OPT_FLAG(0, "inline", struct options, inlines, "Give inlined functions frames of their own. This is the "
+		"default."),
+	OPT_CLEAR(0, "no-inline", struct options, inlines, "Count inlined functions as the function that they were "
+		"inlined into."),
 	OPT_END
 };
 
@@ -36,7 +41,7 @@ static int no_word(void *target, const char *word, struct err *err)
 static int run(int argc, char **argv)
 {
 	static const char *const file_of[] = { "callgrind.out", "-", "profile.pb.gz", "profile.speedscope.json" };
-	struct options o = { .input = "perf.data", .format = FORMATS };
+	struct options o = { .input = "perf.data", .format = FORMATS, .inlines = true };
 	const int go = cli_options_and_words(&cmd_export, &o, argc, argv, no_word);
 	if (go <= 0)
 		return go ? 2 : 0;
@@ -53,7 +58,7 @@ static int run(int argc, char **argv)
 	size_t which = 0;
 	if (cli_open_data(&file, input))
 		return 1;
-	int code = export_load(&x, file, &err);
+	int code = export_load(&x, file, o.inlines, &err);
 	if (!code && !x->samples)
 		code = err_set(&err, ERR_INPUT, "%s has no samples", input);
 	while (!code && event && which < x->events && strcmp(x->event_name[which], event))

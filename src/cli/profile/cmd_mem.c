@@ -118,6 +118,12 @@ static const struct option report_options[] = {
 	OPT_FLAG(0, "csv", struct report, csv, "Print one table as comma-separated values."),
 	OPT_FLAG(0, "json", struct report, json, "Print all tables as JSON."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: text is the only form for people."),
+	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
+	OPT_REFUSED('x', "field-separator", "columns are padded", "--csv puts commas between them"),
+	OPT_REFUSED('C', "cpu", "samples of all processors are added up", "perf mem -C CPU report"),
+	OPT_REFUSED('D', "dump-raw-samples", "samples are added up", "perf mem -D report or perf script"),
+	OPT_REFUSED('p', "phys-data", "physical addresses of samples are not supported", NULL),
+	OPT_REFUSED(0, "data-page-size", "samples do not hold sizes of pages", NULL),
 	OPT_END
 };
 
@@ -302,7 +308,7 @@ static int choose_sampling(struct sampling *o, const struct spmu_model *m, char 
 			cli_error("%s", err.text);
 			return -1;
 		}
-		cli_warn("loads only: %s", err.text);
+		cli_note("loads only: %s", err.text);
 	}
 	return 0;
 }
@@ -341,12 +347,23 @@ static int do_record(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
+	/* perf accepts them ahead of the verb, too */
+	static const struct { const char *brief, *name; bool value; } ahead[] = { { "-t", "--type", true },
+		{ "-i", "--input", true }, { "-C", "--cpu", true }, { "-x", "--field-separator", true },
+		{ "-U", "--hide-unresolved", false }, { "-f", "--force", false }, { "-p", "--phys-data", false },
+		{ "-D", "--dump-raw-samples", false }, { "--data-page-size", "--data-page-size", false } };
 	int verb = 1;
-	while (verb < argc && argv[verb][0] == '-' &&
-		(!strncmp(argv[verb], "-t", 2) || !strncmp(argv[verb], "--type", 6) || !strcmp(argv[verb], "-U")))
-		verb += !strcmp(argv[verb], "-t") || !strcmp(argv[verb], "--type")
-			? 2
-			: 1; /* perf accepts them ahead of the verb, too */
+	for (bool known = true; known && verb < argc && argv[verb][0] == '-';) {
+		known = false;
+		for (size_t i = 0; i < sizeof ahead / sizeof *ahead && !known; i++) {
+			const size_t n = strlen(ahead[i].name);
+			const bool whole = !strcmp(argv[verb], ahead[i].brief) || !strcmp(argv[verb], ahead[i].name);
+			known = whole || (ahead[i].value && (!strncmp(argv[verb], ahead[i].brief, 2) ||
+				(!strncmp(argv[verb], ahead[i].name, n) && argv[verb][n] == '=')));
+			if (known)
+				verb += whole && ahead[i].value ? 2 : 1;
+		}
+	}
 	if (verb < argc &&
 		(!strcmp(argv[verb], "record") || !strcmp(argv[verb], "report") || !strcmp(argv[verb], "rec") ||
 			!strcmp(argv[verb], "rep"))) {

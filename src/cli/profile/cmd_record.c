@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
 #include "cli/common/cli_sample.h"
+#include "cli/profile/record_event.h"
 #include "cli/profile/record_few.h"
 #include "output/exact_record.h"
 #include "output/recorder.h"
@@ -12,20 +13,26 @@
 #include "session/driver/precise.h"
 #include "session/session.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 extern const struct cli_command cmd_record;
 
 /* Cycles a sample by default: a hundred samples in 10^7 cycles, 6 MB of file in 10^10.  A prime, so that it is no
  * multiple of a loop's length. */
 enum { DEFAULT_PERIOD = 100003 };
-/* With --sample, more samples are taken: a window's few thousand cycles say more in 20 samples than in one.  They are
- * 50 cycles apart at least. */
-enum { SAMPLED_PERIOD = 2003, SAMPLED_WEIGHT = 40, SAMPLED_WINDOWS = 4000 };
+/* With --sample, more samples are taken: a window's few thousand cycles say more in 60 samples than in one.  Cycles
+ * alone are sampled every 19 cycles of a window, and up to four times as far apart when a long run's windows are many
+ * and stand for more.  Where there are other events, samples are 75 cycles apart at least, because an overflow within
+ * the 60 cycles that an interrupt takes to arrive (pmi.latency) makes none of its own. */
+enum { SAMPLED_CYCLES = 151, SAMPLED_PERIOD = 607, SAMPLED_WEIGHT = 8, SAMPLED_RARER = 4, SAMPLED_WINDOWS = 4000 };
+/* Behind a part that was timed the period stays, and samples are 75 cycles apart, too. */
+enum { DETAILED_WEIGHT = 1330 };
 enum { PEBS_RECORDS_MAX = 4096, PMI_CYCLES_MAX = 1000000000, PMI_LINES_MAX = 1 << 20 };
 
 struct record {
@@ -34,7 +41,7 @@ struct record {
 	unsigned lists;
 	uint64_t count, frequency;
 	const char *output, *region;
-	bool chains, no_build_ids, quiet, verbose, exact, heap;
+	bool chains, no_build_ids, quiet, verbose, exact, heap, map_build_ids, stat, no_samples, dry;
 	uint64_t exact_sample;		/* cycles; 0: none */
 	unsigned pebs_records, pmi_cycles, pmi_lines;
 	enum session_pebs pebs_shared;
@@ -183,9 +190,22 @@ static int set_sample(void *target, const struct option *option, const char *val
 {
 	struct record *o = target;
 	(void)option;
-	o->sample.least = SAMPLED_WINDOWS;
-	return cli_sample_parse(&o->sample, value, err);
+	const int rc = cli_sample_parse(&o->sample, value, err);
+	if (!rc)
+		cli_sample_parts(&o->sample);
+	return rc;
 }
+
+static int set_detail(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	((struct record *)target)->sample.least = SAMPLED_WINDOWS;
+	return cli_sample_parse_detail(&((struct record *)target)->sample, value, err);
+}
+
+/* An option with a value that changes nothing here. */
+#define OPT_IDLE(letter, long_name, value, text, ...) \
+	OPT_CALL(letter, long_name, value, option_ignore, "Accepted without effect: " text, __VA_ARGS__)
 
 static const struct option options[] = {
 	OPT_GROUP("What is sampled, and how often"),
@@ -194,7 +214,9 @@ static const struct option options[] = {
 	OPT_SCALED('c', "count", "N", struct record, count, 1, 0x1.fffffffffffffp62, "Take a sample every N events."),
 	OPT_SCALED('F', "freq", "N", struct record, frequency, 1, 0x1.fffffffffffffp62, "Take N samples a modelled "
 		"second; the period adapts. Without -c and -F, cycles are sampled every 100003 cycles, and other "
-		"events at the frequency that this makes: 30000 a modelled second at 3 GHz."),
+		"events at the frequency that this makes: 30000 a modelled second at 3 GHz. With -d, samples of "
+		"precise events lie closer together in the first 100 million cycles: a thousandth of the run so far "
+		"apart."),
 	OPT_TEXT(0, "region", "NAME", struct record, region, "Sample only inside the regions of this name, which the "
 		"program marks (softpmu/client.h)."),
 	OPT_CALL(0, "after", "EVENT=N", count_first, "On NetBurst, start to count the sampled events only after N of "
@@ -204,7 +226,12 @@ static const struct option options[] = {
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and take "
 		"samples only there. In windows they lie closer together, so that -c and -F give as many samples as "
 		"without --sample; their periods add up to the counts of the whole run. " CLI_SAMPLE_HOW
-		" Without -c and -F, the period is 2003 cycles or more.", .optional = true),
+		" Without -c and -F, the period is 151 cycles or more if cycles alone are sampled, else 607.",
+		.optional = true),
+	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run. Without --detail and --sample, the first 200 "
+		"million instructions of each process are timed and the rest is sampled; a process that has several "
+		"threads by then is timed to its end. --detail=N: the same with N instead of 200 million.",
+		.optional = true),
 	OPT_GROUP("What samples hold"),
 	OPT_FLAG('g', NULL, struct record, chains, "Keep call chains, made from the calls and returns of the stream: "
 		"exact, with or without frame pointers."),
@@ -239,10 +266,44 @@ static const struct option options[] = {
 		"many of data into the caches. Default: 0."),
 	OPT_GROUP("The file"),
 	OPT_TEXT('o', "output", "FILE", struct record, output, "Write to FILE. An existing file becomes FILE.old. "
-		"Default: perf.data."),
+		"Default: perf.data. - is standard output, in perf's form for pipes: softpmu record -o - -- ls | perf "
+		"report -i -; the program's own output goes to standard error then."),
 	OPT_FLAG('B', "no-buildid", struct record, no_build_ids, "Do not keep the build-ids of mapped files."),
+	OPT_FLAG(0, "buildid-mmap", struct record, map_build_ids, "Keep the build-ids in the records of mappings, not "
+		"in a list of their own."),
+	OPT_FLAG('s', "stat", struct record, stat, "Also keep each thread's counts of the events, which report -T "
+		"prints. Not in a sampled run."),
+	OPT_FLAG('n', "no-samples", struct record, no_samples, "Keep no samples, only processes, threads and mappings "
+		"(and with -s, the counts)."),
+	OPT_FLAG(0, "dry-run", struct record, dry, "Only check the options: run nothing, write nothing."),
 	OPT_IGNORED('N', "no-buildid-cache", "Accepted without effect: softpmu never fills the build-id cache."),
 	OPT_IGNORED(0, "all-user", "Accepted without effect: only user mode is modelled."),
+	OPT_IGNORED(0, "buildid-all", "Accepted without effect: the build-ids of all mapped programs and libraries are "
+		"kept."),
+	OPT_IGNORED('P', "period", "Accepted without effect: samples always hold their period."),
+	OPT_IGNORED('T', "timestamp", "Accepted without effect: samples always hold their time."),
+	OPT_IGNORED(0, "sample-cpu", "Accepted without effect: samples always hold their processor."),
+	OPT_IGNORED(0, "sample-identifier", "Accepted without effect: samples always hold their event's id."),
+	OPT_IGNORED(0, "timestamp-boundary", "Accepted without effect: the file always holds the times of its first "
+		"and last sample."),
+	OPT_IGNORED('R', "raw-samples", "Accepted without effect: only a kernel's tracepoints have raw data."),
+	OPT_IGNORED(0, "per-thread", "Accepted without effect: samples always say which thread they are of."),
+	OPT_IGNORED(0, "group", "Accepted without effect: all events count at the same time."),
+	OPT_IGNORED(0, "user-callchains", "Accepted without effect: only user mode is modelled."),
+	OPT_IGNORED(0, "exclude-perf", "Accepted without effect: softpmu itself is never sampled."),
+	OPT_IGNORED(0, "strict-freq", "Accepted without effect: no kernel limits the frequency."),
+	OPT_IGNORED(0, "no-bpf-event", "Accepted without effect: BPF programs are not recorded."),
+	OPT_IGNORED(0, "no-buffering", "Accepted without effect: samples do not wait in a kernel's buffer."),
+	OPT_IDLE('m', "mmap-pages", "PAGES", "there is no kernel's buffer that samples could be lost from."),
+	OPT_IDLE(0, "mmap-flush", "BYTES", "there is no kernel's buffer."),
+	OPT_IDLE(0, "aio", "N", "writing does not change what is recorded.", .optional = true),
+	OPT_IDLE(0, "affinity", "node|cpu", "where softpmu runs does not change what is recorded."),
+	OPT_IDLE('r', "realtime", "PRIORITY", "softpmu's speed does not change what is recorded."),
+	OPT_IDLE(0, "num-thread-synthesize", "N", "a run is recorded from its start."),
+	OPT_IDLE(0, "synth", "KIND", "a run is recorded from its start."),
+	OPT_IGNORED(0, "tail-synthesize", "Accepted without effect: a run is recorded from its start."),
+	OPT_IDLE(0, "proc-map-timeout", "MS", "mappings are those of the stream."),
+	OPT_IDLE(0, "debuginfod", "URLS", "softpmu never fills the build-id cache.", .optional = true),
 	OPT_FLAG('q', "quiet", struct record, quiet, "Do not print the closing line."),
 	OPT_FLAG('v', "verbose", struct record, verbose, "Also print how fast the model ran."),
 	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
@@ -252,14 +313,65 @@ static const struct option options[] = {
 	OPT_REFUSED(0, "phys-data", "physical addresses of samples are not supported", NULL),
 	OPT_REFUSED(0, "user-regs", "there is no kernel", "--intr-regs keeps the registers of user mode"),
 	OPT_REFUSED('z', "compression-level", "the file is never compressed", NULL),
-	OPT_REFUSED('i', "no-inherit", "the program's threads are always sampled, and the processes that it starts "
-		"only with --follow", NULL),
 	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the "
 		"sampling later"),
+	OPT_REFUSED(0, "cut", "a sample's period is carried over from one piece to the next", "softpmu stat --cut "
+		"counts in pieces"),
 	OPT_REFUSED('k', "clockid", "times are modelled", NULL),
+	OPT_REFUSED('G', "cgroup", "only the given program is traced", NULL),
+	OPT_REFUSED(0, "all-cgroups", "only the given program is traced", NULL),
+	OPT_REFUSED('u', "uid", "the tracer cannot attach to processes that run already", "start the program under "
+		"softpmu"),
+	OPT_REFUSED(0, "off-cpu", "a thread that does not run has no modelled time", NULL),
+	OPT_REFUSED(0, "kcore", "the kernel is not modelled", NULL),
+	OPT_REFUSED(0, "kernel-callchains", "the kernel is not modelled", NULL),
 	OPT_REFUSED(0, "all-kernel", "the tracer sees user mode only", NULL),
+	OPT_REFUSED(0, "vmlinux", "the kernel is not modelled", NULL),
+	OPT_REFUSED('S', "snapshot", "no AUX area (Intel PT) is modelled", "-b keeps branch stacks"),
+	OPT_REFUSED(0, "aux-sample", "no AUX area (Intel PT) is modelled", "-b keeps branch stacks"),
+	OPT_REFUSED(0, "clang-opt", "no BPF program is compiled", NULL),
+	OPT_REFUSED(0, "clang-path", "no BPF program is compiled", NULL),
+	OPT_REFUSED(0, "code-page-size", "samples do not hold sizes of pages", NULL),
+	OPT_REFUSED(0, "data-page-size", "samples do not hold sizes of pages", NULL),
+	OPT_REFUSED(0, "control", "nothing can switch modelled counters from outside", "--start, --stop and --region "
+		"choose a part of the run"),
+	OPT_REFUSED(0, "filter", "filters are those of a kernel's tracepoints", "--region samples a part of the run"),
+	OPT_REFUSED(0, "max-size", "the file is never cut", "-c and -F choose how many samples there are"),
+	OPT_REFUSED(0, "namespaces", "namespaces are not recorded", NULL),
+	OPT_REFUSED(0, "overwrite", "there is no kernel's buffer to overwrite", "--start begins the sampling later"),
+	OPT_REFUSED(0, "running-time", "samples do not hold the counts of other events (:S)", "-s keeps the counts of "
+		"threads"),
+	OPT_REFUSED(0, "switch-events", "switches of threads are not recorded", NULL),
+	OPT_REFUSED(0, "switch-output", "one file is written", "--start and --stop choose a part of the run"),
+	OPT_REFUSED(0, "switch-output-event", "one file is written", NULL),
+	OPT_REFUSED(0, "switch-max-files", "one file is written", NULL),
+	OPT_REFUSED(0, "timestamp-filename", "no file depends on the wall clock", "-o names it"),
+	OPT_REFUSED(0, "transaction", "samples do not say why transactions aborted", "-e RTM_RETIRED.ABORTED samples "
+		"aborts, on cores that have it"),
+	OPT_REFUSED(0, "threads", "one thread writes the file", NULL),
 	OPT_END
 };
+
+/* What does not go with a sampled run; NULL: nothing. */
+static const char *misfit(const struct record *o)
+{
+	if (o->region || o->after || o->forced)
+		return "--sample goes with none of --region, --after, --force-ovf";
+	if (o->pebs_records > 1 || o->pebs_shared)
+		return "--sample goes with neither --pebs-records nor --pebs-shared: a record would be read only in a "
+		       "later window";
+	if (o->stat)
+		return "--sample does not go with -s: windows do not tell a thread's counts";
+	if (o->pmi_cycles)
+		return "--sample does not go with --pmi-cost: interrupts would come more often in windows "
+		       "than in the whole run";
+	if (o->exact)
+		return "--sample does not go with --exact, which charges every cycle of the run";
+	if (o->branches & PERF_SAMPLE_BRANCH_CALL_STACK)
+		return "--sample does not go with -j stack: last branch records miss the calls between "
+		       "windows; -g has them";
+	return NULL;
+}
 
 /* Options that do not go together.  0, or -1 after one printed line. */
 static int check(const struct record *o)
@@ -272,19 +384,8 @@ static int check(const struct record *o)
 	else if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after))
 		text = "--force-ovf takes a sample at every event: it goes with -c 1 only, and with neither -F nor "
 		       "--after";
-	else if (o->sample.on && (o->region || o->after || o->forced))
-		text = "--sample goes with none of --region, --after, --force-ovf";
-	else if (o->sample.on && (o->pebs_records > 1 || o->pebs_shared))
-		text = "--sample goes with neither --pebs-records nor --pebs-shared: a record would be read only in a "
-		       "later window";
-	else if (o->sample.on && o->pmi_cycles)
-		text = "--sample does not go with --pmi-cost: interrupts would come more often in windows "
-		       "than in the whole run";
-	else if (o->sample.on && o->exact)
-		text = "--sample does not go with --exact, which charges every cycle of the run";
-	else if (o->sample.on && o->branches & PERF_SAMPLE_BRANCH_CALL_STACK)
-		text = "--sample does not go with -j stack: last branch records miss the calls between "
-		       "windows; -g has them";
+	else if (o->sample.on)
+		text = misfit(o);
 	if (text)
 		cli_error("%s", text);
 	return text ? -1 : 0;
@@ -320,21 +421,27 @@ static int choose_first(const struct record *o, const struct spmu_model *model, 
 	return code;
 }
 
-/* Whether the event is plain core cycles, without cmask, inv or edge.  Source: SDM vol. 3B, "Architectural
- * Performance Monitoring Version 2": fixed counter 1. */
-static bool is_cycles(const struct session_event *e)
+/* With --sample: cycles alone are sampled, so samples may lie close together (session_windows.c). */
+static bool only_cycles(const struct session_events *events)
 {
-	return e->source == SESSION_HARDWARE && e->event && e->event->fixed == 1 && !(e->evtsel >> 16);
+	bool only = true;
+	for (size_t i = 0; i < events->count; i++)
+		only &= session_is_cycles(&events->event[i]) && !events->event[i].precise;
+	return only;
 }
 
-static void default_rate(const struct record *o, struct session_event *e)
+static void default_rate(const struct record *o, const struct session_events *events, struct session_event *e)
 {
-	const unsigned period = o->sample.on ? SAMPLED_PERIOD : DEFAULT_PERIOD;
-	if (is_cycles(e))
+	const bool windows = o->sample.on && !o->sample.after, close = windows && only_cycles(events);
+	const unsigned period = close ? SAMPLED_CYCLES : windows ? SAMPLED_PERIOD : DEFAULT_PERIOD;
+	if (session_is_cycles(e))
 		e->period = period;
 	else	/* no fixed period suits both loads and misses */
 		e->frequency = (uint64_t)(o->run.core.frequency_ghz * 1e9 / period) + 1;
-	e->most_weight = o->sample.on ? SAMPLED_WEIGHT : 0;
+	/* tables of data addresses need more samples of a short program than a table of functions */
+	e->gradual = !windows && e->frequency && e->precise && o->fields & PERFDATA_ADDR;
+	e->most_weight = windows ? SAMPLED_WEIGHT : o->sample.on ? DETAILED_WEIGHT : 0;
+	e->rarer = close ? SAMPLED_RARER : 0;
 }
 
 static int choose_events(struct record *o, const struct spmu_model *model, struct session_events *events,
@@ -374,55 +481,9 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		else if (!e->period && !e->frequency && o->frequency)
 			e->frequency = o->frequency;
 		else if (!e->period && !e->frequency)
-			default_rate(o, e);
+			default_rate(o, events, e);
 	}
 	return !code && o->after ? choose_first(o, model, events, err) : code;
-}
-
-/* Describes an event for the file: by perf's generic number where it has one, so that tools which look for "cycles"
- * find it. */
-static void describe(const struct session_event *e, struct perfdata_event *out)
-{
-	static const struct {
-		const char *alias;
-		uint64_t config;
-	} generic[] = {
-		{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
-		{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
-		{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
-		{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
-		{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
-		{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
-		{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
-	};
-	*out = (struct perfdata_event){
-		.name = e->name && *e->name ? e->name : e->spelled,
-		.type = PERF_TYPE_RAW,
-		.config = e->evtsel & 0xffffffff & ~UINT64_C(0x730000),
-		.config1 = e->event && e->event->extra_msr == MSR_IA32_PEBS_ENABLE ? 0 : e->extra,
-		.period = e->period,
-		.frequency = e->period ? 0 : e->frequency,
-		.precise = e->precise,
-		.exclude_user = e->exclude_user,
-		.exclude_kernel = true,
-	};
-	if (e->source == SESSION_PUSHOUT)
-		out->config =
-			MSR_PUSHOUT_CAPABILITIES | (e->pushout.control & 0xff); /* no event select has such a code */
-	if (e->source == SESSION_TASK_CLOCK) {
-		out->type = PERF_TYPE_SOFTWARE;
-		out->config = PERF_COUNT_SW_TASK_CLOCK;
-	}
-	if (e->source != SESSION_HARDWARE || !e->spelled || e->evtsel >> 16)	/* cycles:c=4 are not plain cycles */
-		return;
-	size_t length = strcspn(e->spelled, ":");
-	for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
-		if (strlen(generic[i].alias) == length && !strncmp(e->spelled, generic[i].alias, length)) {
-			out->type = PERF_TYPE_HARDWARE;
-			out->config = generic[i].config;
-		}
 }
 
 /* ---- the run ---- */
@@ -516,7 +577,7 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 		branch[out.branches++] =
 			(struct perfdata_branch){ s->branch[i].from, s->branch[i].to, s->branch[i].flags };
 	out.branch = branch;
-	if (!o->failed)
+	if (!o->failed && !o->no_samples)
 		o->failed = perfdata_sample(o->writer, &out);
 }
 
@@ -525,6 +586,13 @@ static uint64_t on_window(void *context, struct run_thread *t, const struct run_
 	struct record *o = context;
 	session_window(o->session, t, w, cli_sample_weight(&o->sample, t, w));
 	return cli_sample_window(&o->sample, t, w);
+}
+
+static void on_sampled(void *context, struct run_thread *t)
+{
+	struct record *o = context;
+	session_sampled(o->session, t);
+	cli_sample_sampled(&o->sample, t);
 }
 
 static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
@@ -577,7 +645,7 @@ static void say_few(const struct record *o)
 			continue;
 		const uint64_t count = o->sample.on ? (uint64_t)session_estimate(o->session, i)
 			: session_count(o->session, i);
-		record_few_text(e->name, o->samples[i], count, e->frequency, text, sizeof text);
+		record_few_text(e->name, o->samples[i], count, e->gradual ? 0 : e->frequency, text, sizeof text);
 		if (text[0])
 			fprintf(stderr, "[ softpmu record: %s ]\n", text);
 	}
@@ -587,12 +655,14 @@ static void say_few(const struct record *o)
 static void say(const struct record *o, const struct run_result *result, uint64_t bytes, uint64_t samples)
 {
 	const uint64_t interrupts = session_interrupts(o->session), taken = interrupts * o->pmi_cycles;
+	const uint64_t of = o->sample.after ? result->sampled : result->instructions + result->warmed;
 	fprintf(stderr, "[ softpmu record: Wrote %.3f MB %s (%llu samples) ]\n", (double)bytes / (1024 * 1024),
 		o->output, (unsigned long long)samples);
-	if (o->sample.on)
-		fprintf(stderr, "[ softpmu record: Taken in %zu windows, which are %.2f%% of the instructions ]\n",
-			o->sample.windows, 100.0 * o->sample.measured /
-			(double)(result->instructions + result->warmed));
+	if (o->sample.windows)
+		fprintf(stderr, "[ softpmu record: %s in %zu windows, which are %.2f%% of %s instructions ]\n",
+			o->sample.after ? "The rest was taken" : "Taken", o->sample.windows,
+			100.0 * o->sample.measured / (double)of,
+			o->sample.after ? "its" : "the");
 	if (o->pebs_shared)
 		fprintf(stderr, "[ softpmu record: %llu of %llu samples were taken for those of another thread ]\n",
 			(unsigned long long)session_mistaken(o->session), (unsigned long long)samples);
@@ -600,7 +670,22 @@ static void say(const struct record *o, const struct run_result *result, uint64_
 		fprintf(stderr, "[ softpmu record: %llu interrupts took %llu of %llu cycles (%.2f%%) ]\n",
 			(unsigned long long)interrupts, (unsigned long long)taken, (unsigned long long)result->cycles,
 			result->cycles ? 100.0 * (double)taken / (double)result->cycles : 0);
-	say_few(o);
+	if (!o->no_samples)
+		say_few(o);
+}
+
+/* -s: keeps what each thread counted. */
+static int keep_counts(const struct record *o)
+{
+	int failed = 0;
+	for (size_t k = 0; k < session_threads(o->session); k++) {
+		struct session_thread t;
+		session_thread_info(o->session, k, &t);
+		for (size_t e = 0; e < o->sampled && !failed; e++)
+			failed = perfdata_read(o->writer, e, t.pid, t.tid, session_thread_count(o->session, k, e),
+				t.running_ns, session_thread_running_ns(o->session, k, e));
+	}
+	return failed;
 }
 
 /* Behind the run, which ended with `code`: closes the file.  0, or the first error. */
@@ -611,6 +696,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	int closed = 0;
 	if (o->exact_record && !o->failed)
 		o->failed = exact_record_finish(o->exact_record);
+	if (o->started && o->stat && !o->failed)
+		o->failed = keep_counts(o);
 	if (o->started)
 		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
 	else
@@ -620,9 +707,10 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 		cli_warn("%s", result->note);
 	if (result->threads_at_once)
 		cli_warn(CLI_SAMPLE_THREADS);
+	if (result->threads_detailed)
+		cli_note("all of the run was timed, because several threads ran at the same time (--sample is faster)");
 	if (o->started && o->region && !session_has_region(o->session, o->region))
-		cli_warn("--region %s: the program never entered a region of this name: nothing was sampled",
-			o->region);
+		cli_no_region(o->session, o->region, "sampled");
 	if (!code && closed)
 		code = err_set(err, closed, "%s", why.text);
 	if (!code && o->failed)
@@ -644,12 +732,13 @@ static int run_program_of(struct record *o, const struct spmu_model *model, stru
 	struct err *err)
 {
 	struct run_sink sink = { .context = o, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
-		.side = on_side, .tick = on_tick, .client = on_client, .window = o->sample.on ? on_window : NULL };
+		.side = on_side, .tick = on_tick, .client = on_client, .window = o->sample.on ? on_window : NULL,
+		.sampled = o->sample.on ? on_sampled : NULL };
 	struct core_wanted wanted = session_wanted(o->session);
 	if (o->exact)
 		wanted = core_wanted_both(wanted, exact_record_wanted());
 	o->run.run.wanted = &wanted;
-	o->run.run.calls = o->chains;
+	o->run.run.calls = o->chains && o->sample.on;
 	if (o->heap)
 		o->run.run.heap = o->run.run.regs = true;
 	if (session_needs_registers(o->session))
@@ -661,6 +750,18 @@ static int run_program_of(struct record *o, const struct spmu_model *model, stru
 		cli_warn_unmodelled(o->session, model);
 	*status = cli_exit_status(result->wait_status);
 	return code;
+}
+
+/* -o -: the file goes to standard output, and what the program prints there goes to standard error, as in perf. */
+static int take_output(int *out, struct err *err)
+{
+	if (isatty(1))
+		return err_set(err, ERR_INPUT, "-o - writes perf.data to standard output, which is a terminal: pipe "
+			"it, or name a file");
+	*out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+	if (*out < 0 || dup2(2, 1) < 0)
+		return err_system(err, "-o -: cannot use standard output");
+	return 0;
 }
 
 /* Runs the program and writes the file; *status: the program's exit status. */
@@ -680,7 +781,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	words[0] = "softpmu";
 	memcpy(words + 1, argv, (size_t)argc * sizeof *words);
 	for (size_t i = 0; i < o->sampled; i++)
-		describe(&events->event[i], &described[i]);
+		record_describe(&events->event[i], &described[i]);
 	if (o->exact)
 		exact_record_events(described + o->sampled, o->exact_sample);
 	cpuid_text(o->run.core.cpuid_signature, cpuid, sizeof cpuid);
@@ -693,6 +794,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		.regs = o->regs,
 		.branch_type = o->branches,
 		.build_ids = !o->no_build_ids,
+		.map_build_ids = o->map_build_ids,
+		.thread_counts = o->stat,
 		.argc = argc + 1,
 		.argv = words,
 		.version = "softpmu",
@@ -714,6 +817,7 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		.pmi_lines = o->pmi_lines,
 		.pebs_shared = o->pebs_shared,
 		.windows = o->sample.on,
+		.windows_later = o->sample.after || (o->sample.automatic && o->sample.times_start),
 		.cpus = o->run.run.cpus,
 		.siblings = o->run.run.smt ? o->run.core.smt_threads : 0,
 		.branches = o->branches,
@@ -736,6 +840,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 	o->samples = calloc(events->count, sizeof *o->samples);
 	if (!code && !o->samples)
 		code = err_set(err, ERR_NOMEM, "out of memory for the samples' counts");
+	if (!code && !strcmp(o->output, "-"))
+		code = take_output(&file.pipe, err);
 	if (!code)
 		code = perfdata_create(&o->writer, &file, err);
 	free(described);
@@ -769,8 +875,12 @@ static int run(int argc, char **argv)
 	struct spmu_model *model = cli_model(&o.run.core);
 	if (!model)
 		return 1;
+	if (!o.sample.on && !o.sample.in_full && !misfit(&o) && !run_sample_misfit(&o.run.run)) {
+		o.sample.least = SAMPLED_WINDOWS;
+		cli_sample_default(&o.sample);
+	}
 	int code = choose_events(&o, model, &events, &err);
-	if (!code)
+	if (!code && !o.dry)
 		code = record(&o, model, &events, argc, argv, &status, &err);
 	if (code) {
 		cli_error("%s%s", err.text, o.started ? " (the file holds what was sampled up to there)" : "");

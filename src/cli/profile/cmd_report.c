@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * softpmu report: prints the profile in a perf.data file, as a table like perf report's or as JSON.
  *
- * Left out of perf's options: filters (--comms, --dsos), hierarchy mode, the full-screen interface. */
+ * What perf's own report can do with the same file, and this cannot, is handed over to perf: the full-screen interface,
+ * dumps of records, and others. */
 #include "cli/cli.h"
+#include "cli/common/cli_count.h"
 #include "output/exact_report.h"
 #include "output/profile.h"
 #include <linux/perf_event.h>
@@ -18,7 +20,8 @@ struct options {
 	struct profile_options profile;
 	struct report_options report;
 	const char *sort;
-	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches;
+	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches, header, header_only;
+	const char *hand_over;		/* the option that asks for perf; NULL: none */
 };
 
 static const struct {
@@ -178,8 +181,70 @@ static int set_limit(void *target, const struct option *option, const char *valu
 	return 0;
 }
 
+static int hand_over(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)value, (void)err;
+	if (!o->hand_over)
+		o->hand_over = option->name;
+	return 0;
+}
+#define OPT_PERF(letter, long_name, value, text, ...) OPT_CALL(letter, long_name, value, hand_over, \
+	"Hands over to perf report, where perf is installed" text, __VA_ARGS__)
+
+static int set_percentage(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)option;
+	o->profile.filter.relative = !strcmp(value, "relative");
+	return o->profile.filter.relative || !strcmp(value, "absolute") ? 0
+		: err_set(err, ERR_INPUT, "option --percentage: '%s' is not relative or absolute", value);
+}
+
+/* START,STOP in seconds, each of which may be missing. */
+static int set_time(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct profile_filter *f = &((struct options *)target)->profile.filter;
+	const char *comma = strchr(value, ',');
+	char *end = NULL;
+	(void)option;
+	const double from = comma == value ? 0 : strtod(value, &end);
+	if (comma && (comma == value || end == comma) && from >= 0 && from < 1e9) {
+		const double until = comma[1] ? strtod(comma + 1, &end) : 0;
+		if ((!comma[1] || !*end) && until >= 0 && until < 1e9 && (!comma[1] || until >= from)) {
+			f->from = (uint64_t)(from * 1e9);
+			f->until = comma[1] ? (uint64_t)(until * 1e9) + 1 : 0;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INPUT, "option --time: '%s' is not START,STOP in seconds, such as 0.1,0.25", value);
+}
+
+static int set_report_separator(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)err;
+	return cli_separator(value, &((struct options *)target)->report.separator) ? 0 : ERR_INPUT;
+}
+
 static const struct option options[] = {
-	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
+	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE; - is standard input. Default: "
+		"perf.data."),
+	OPT_GROUP("Which samples count"),
+	OPT_TEXT('c', "comms", "COMM,...", struct options, profile.filter.comms, "Only samples of these commands."),
+	OPT_TEXT('d', "dsos", "DSO,...", struct options, profile.filter.dsos, "Only entries in these objects."),
+	OPT_TEXT('S', "symbols", "SYMBOL,...", struct options, profile.filter.symbols, "Only entries of these "
+		"functions."),
+	OPT_TEXT(0, "symbol-filter", "TEXT", struct options, profile.filter.part, "Only entries of functions whose "
+		"name holds TEXT."),
+	OPT_TEXT(0, "pid", "PID,...", struct options, profile.filter.pids, "Only samples of these processes."),
+	OPT_TEXT(0, "tid", "TID,...", struct options, profile.filter.tids, "Only samples of these threads."),
+	OPT_TEXT('C', "cpu", "CPU,...", struct options, profile.filter.cpus, "Only samples of these processors, as in "
+		"0,2-4."),
+	OPT_CALL(0, "time", "START,STOP", set_time, "Only samples between these times, in seconds; one may be "
+		"missing."),
+	OPT_FLAG('U', "hide-unresolved", struct options, profile.filter.resolved, "Only entries with a symbol."),
+	OPT_CALL(0, "percentage", "relative|absolute", set_percentage, "With these filters, let percentages be of what "
+		"passes them, or of the whole file. Default: absolute."),
 	OPT_GROUP("What makes an entry"),
 	OPT_CALL('s', "sort", "KEY,...", set_sort, "Add up samples that agree in these keys: comm, dso, symbol, "
 		"srcline, pid, tid, cpu. Default: comm,dso,symbol. Keys that add up the branches in the samples' "
@@ -198,6 +263,24 @@ static const struct option options[] = {
 	OPT_GROUP("What is printed"),
 	OPT_CALL('F', "fields", "FIELD,...", set_fields, "Print these columns: overhead (or overhead_children), "
 		"sample, and sort keys."),
+	OPT_FLAG(0, "full-source-path", struct options, profile.full_paths, "Print the whole path of source files."),
+	OPT_FLAG(0, "show-total-period", struct options, report.totals, "Add a column with the sum of the periods."),
+	OPT_FLAG(0, "hierarchy", struct options, report.hierarchy, "Print a tree of entries: one level for each sort "
+		"key. Without call trees."),
+	OPT_TEXT('w', "column-widths", "WIDTH,...", struct options, report.widths, "Make the columns so wide, and cut "
+		"longer text; the percentages are the first, and keep their width."),
+	OPT_CALL('t', "field-separator", "SEPARATOR", set_report_separator, "Print SEPARATOR between columns, without "
+		"padding and without call trees; it becomes a point in names."),
+	OPT_FLAG(0, "header", struct options, header, "Also print where, how and by what the file was made."),
+	OPT_FLAG(0, "header-only", struct options, header_only, "Print only that."),
+	OPT_FLAG('q', "quiet", struct options, report.quiet, "Print no headings."),
+	OPT_FLAG('T', "threads", struct options, report.threads, "Behind the tables, print what each thread counted "
+		"(record -s)."),
+	OPT_FLAG(0, "skip-empty", struct options, report.skip_empty, "Print no table for an event without samples."),
+	OPT_FLAG(0, "no-demangle", struct options, report.mangled, "Print names as they are in the file: _ZN..."),
+	OPT_CLEAR(0, "demangle", struct options, report.mangled, "Print names as in the source. This is the default."),
+	OPT_WHOLE(0, "max-stack", "N", struct options, profile.max_stack, 1, 127, "Read only N frames of call chains: "
+		"with --children or -G the outermost, else the innermost."),
 	OPT_FLAG('n', "show-nr-samples", struct options, counts, "Add a column with the number of samples."),
 	OPT_CALL('g', "call-graph", "graph,MIN,ORDER|none", set_graph, "Print call trees, if the file has call "
 		"chains, with branches of at least MIN percent (default: 0.5). ORDER is caller (outermost first; the "
@@ -209,7 +292,54 @@ static const struct option options[] = {
 	OPT_CALL(0, "percent-limit", "PERCENT", set_limit, "Leave out entries below PERCENT."),
 	OPT_FLAG(0, "json", struct options, json, "Print JSON: events, entries, call trees."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
-	OPT_IGNORED(0, "no-inline", "Accepted without effect: call trees never show inlined functions."),
+	OPT_CALL(0, "stdio-color", "MODE", option_ignore, "Accepted without effect: the table has no colours."),
+	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
+	OPT_IGNORED(0, "ignore-vmlinux", "Accepted without effect: no kernel's symbols are read."),
+	OPT_IGNORED(0, "demangle-kernel", "Accepted without effect: no kernel's symbols are read."),
+	OPT_CALL(0, "pretty", "KEY", hand_over, "Hands over to perf report, where perf is installed: the form of -T."),
+	OPT_GROUP("What perf's own report does with the same file"),
+	OPT_PERF(0, "tui", NULL, ": the full-screen interface."),
+	OPT_PERF('D', "dump-raw-trace", NULL, ": every record of the file."),
+	OPT_PERF('I', "show-info", NULL, ": caches and others in the header."),
+	OPT_PERF(0, "tasks", NULL, ": the processes and threads."),
+	OPT_PERF(0, "mmaps", NULL, ": the mappings of processes."),
+	OPT_PERF(0, "stats", NULL, ": how many records of each kind there are."),
+	OPT_PERF(0, "branch-history", NULL, ": branch stacks as call chains."),
+	OPT_PERF(0, "total-cycles", NULL, ": blocks by cycles from branch stacks."),
+	OPT_PERF(0, "mem-mode", NULL, "; softpmu mem report prints data addresses, too."),
+	OPT_PERF('p', "parent", "REGEX", ": a column of callers that match."),
+	OPT_PERF('x', "exclude-other", NULL, ": only entries with such a caller."),
+	OPT_PERF(0, "ignore-callees", "REGEX", ": call trees without the callees of these functions."),
+	OPT_PERF(0, "show-ref-call-graph", NULL, ": call chains of another event."),
+	OPT_PERF(0, "group", NULL, ": the events of a group in one table."),
+	OPT_PERF(0, "group-sort-idx", "N", ": such a table by event N."),
+	OPT_PERF(0, "symfs", "DIR", ": symbols of files below DIR."),
+	OPT_PERF('k', "vmlinux", "FILE", ": a kernel's symbols."),
+	OPT_PERF(0, "kallsyms", "FILE", ": a kernel's symbols."),
+	OPT_PERF('m', "modules", NULL, ": a kernel's modules."),
+	OPT_PERF(0, "show-cpu-utilization", NULL, ": columns of user and kernel mode."),
+	OPT_PERF(0, "socket-filter", "N", ": samples of one socket."),
+	OPT_PERF(0, "switch-on", "EVENT", ": samples behind an event."),
+	OPT_PERF(0, "switch-off", "EVENT", ": samples before an event."),
+	OPT_PERF(0, "show-on-off-events", NULL, ": these two events."),
+	OPT_PERF(0, "stitch-lbr", NULL, ": call chains from several branch stacks."),
+	OPT_PERF(0, "itrace", "OPTIONS", ": Intel PT.", .optional = true),
+	OPT_PERF(0, "raw-trace", NULL, ": a tracepoint's fields."),
+	OPT_PERF(0, "disable-order", NULL, ": records in the order of the file."),
+	OPT_PERF(0, "ns", NULL, ": times in ns."),
+	OPT_PERF(0, "time-quantum", "TIME", ": the steps of the sort key time."),
+	OPT_PERF(0, "samples", "N", ": samples to look at one by one in its interface."),
+	OPT_PERF(0, "percent-type", "TYPE", ": percentages in its interface's annotated code."),
+	OPT_PERF('M', "disassembler-style", "STYLE", ": annotated code in its interface."),
+	OPT_PERF(0, "source", NULL, ": source lines in its interface's annotated code."),
+	OPT_PERF(0, "asm-raw", NULL, ": bytes in its interface's annotated code."),
+	OPT_PERF(0, "objdump", "PATH", ": the disassembler of its interface."),
+	OPT_PERF(0, "prefix", "PATH", ": where its interface finds source files."),
+	OPT_PERF(0, "prefix-strip", "N", ": likewise."),
+	OPT_FLAG(0, "inline", struct options, profile.inlines, "Show inlined functions in call trees, and give them "
+		"entries of their own. This is the default."),
+	OPT_CLEAR(0, "no-inline", struct options, profile.inlines, "Show inlined functions as the function that they "
+		"were inlined into."),
 	OPT_FLAG('v', "verbose", struct options, verbose, "Also print which files' symbols could not be read."),
 	OPT_END
 };
@@ -240,6 +370,64 @@ static int parse(struct options *o, int argc, char **argv)
 	o->profile.chains = true;
 	o->profile.trees = o->report.print_chains = !o->no_chains;
 	return 1;
+}
+
+/* As perf, which leaves out the column of a list with one word. */
+static char *only_one(struct options *o)
+{
+	const struct { const char *list, *name; enum profile_key key; } filter[] = {
+		{ o->profile.filter.dsos, "dso", PROFILE_DSO }, { o->profile.filter.comms, "comm", PROFILE_COMM },
+		{ o->profile.filter.symbols, "symbol", PROFILE_SYMBOL } };
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	for (size_t i = 0; to && i < sizeof filter / sizeof *filter; i++) {
+		struct profile_options *p = &o->profile;
+		if (!filter[i].list || strchr(filter[i].list, ',') || p->branches)
+			continue;
+		fprintf(to, "# %s: %s\n", filter[i].name, filter[i].list);
+		for (size_t k = 0; p->keys > 1 && k < p->keys; k++)
+			if (p->key[k] == filter[i].key) {
+				memmove(p->key + k, p->key + k + 1, (p->keys - k - 1) * sizeof *p->key);
+				p->keys--;
+				break;
+			}
+	}
+	return to && !fclose(to) ? text : NULL;
+}
+
+/* --header: what the file says about its recording. */
+static void print_header(const struct perfdata_file *file)
+{
+	static const struct { enum perfdata_feature feature; const char *name; } text[] = {
+		{ PERFDATA_HOSTNAME, "hostname" }, { PERFDATA_OSRELEASE, "os release" },
+		{ PERFDATA_VERSION, "perf version" }, { PERFDATA_ARCH, "arch" }, { PERFDATA_CPUDESC, "cpudesc" },
+		{ PERFDATA_CPUID, "cpuid" } };
+	char plain[4096];
+	const char *word;
+	puts("# ========");
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		if ((word = perfdata_feature_text(file, text[i].feature))) {
+			cli_plain_name(plain, sizeof plain, word, NULL);
+			printf("# %s : %s\n", text[i].name, plain);
+		}
+	if (perfdata_word(file, 0))
+		fputs("# cmdline : ", stdout);
+	for (size_t i = 0; (word = perfdata_word(file, i)); i++) {
+		cli_plain_name(plain, sizeof plain, word, NULL);
+		printf("%s ", plain);
+	}
+	if (perfdata_word(file, 0))
+		putchar('\n');
+	for (size_t i = 0; i < perfdata_event_count(file); i++) {
+		const struct perfdata_event_info *e = perfdata_event_info(file, i);
+		cli_plain_name(plain, sizeof plain, e->name, NULL);
+		printf("# event : name = %s, %s = %llu, sample_type = 0x%llx\n", plain,
+			e->frequency ? "frequency" : "period",
+			(unsigned long long)(e->frequency ? e->frequency : e->period),
+			(unsigned long long)e->sample_type);
+	}
+	puts("# ========\n#");
 }
 
 /* Prints the exact profile. */
@@ -292,19 +480,35 @@ static int run(int argc, char **argv)
 {
 	struct options o = {
 		.input = "perf.data",
-		.profile = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chain_percent = 0.5 },
+		.profile = { .key = { PROFILE_COMM, PROFILE_DSO, PROFILE_SYMBOL }, .keys = 3, .chain_percent = 0.5,
+			.inlines = true },
 		.children = true,
 	};
 	int parsed = parse(&o, argc, argv);
 	if (parsed <= 0)
 		return parsed ? 2 : 0;
 	o.report.file_name = o.input;
+	if (o.hand_over) {
+		char option[40];
+		snprintf(option, sizeof option, "--%s", o.hand_over);
+		return cli_hand_over("report", option, argc, argv);
+	}
+	if (o.report.hierarchy) {	/* own samples, in each level */
+		o.children = o.profile.children = o.profile.trees = o.report.print_chains = false;
+		o.profile.by_self = true;
+	}
 
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct profile *profile;
 	if (cli_open_data(&file, o.input))
 		return 1;
+	if (o.header || o.header_only)
+		print_header(file);
+	if (o.header_only) {
+		perfdata_close(file);
+		return 0;
+	}
 	bool sampled = false;
 	for (size_t i = 0; i < perfdata_event_count(file); i++)
 		sampled |= exact_record_event(perfdata_event_info(file, i)->name) == EXACT_EVENTS;
@@ -339,8 +543,11 @@ static int run(int argc, char **argv)
 		perfdata_close(file);
 		return 1;
 	}
+	char *const filtered = only_one(&o);
+	o.report.filtered = filtered;
 	if (profile_load(&profile, file, &o.profile, &err)) {
 		cli_error("%s", err.text);
+		free(filtered);
 		perfdata_close(file);
 		return 1;
 	}
@@ -355,15 +562,16 @@ static int run(int argc, char **argv)
 		if (why && (o.verbose || strstr(why, "build-id")))
 			cli_warn("no symbols: %s", why);
 	}
-	if (!samples && !o.json)
+	if (!samples && !o.json && !o.report.threads)
 		cli_error("%s has no samples", o.input);
 	else if (o.json)
 		report_json(stdout, profile, &o.report);
 	else
 		report_stdio(stdout, profile, &o.report);
 	profile_free(profile);
+	free(filtered);
 	perfdata_close(file);
-	return samples || o.json ? 0 : 1;
+	return samples || o.report.threads || o.json ? 0 : 1;
 }
 
 const struct cli_command cmd_report = {

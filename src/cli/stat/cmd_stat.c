@@ -2,186 +2,15 @@
  * softpmu stat: runs a program on the modelled core and prints its counts as perf stat does.
  *
  * What depends on the wall clock (MIPS) is printed with -v only, so that two runs print the same text. */
-#include "cli/cli.h"
-#include "cli/common/cli_count.h"
-#include "cli/common/cli_sample.h"
 #include "cli/common/cli_switched_off.h"
-#include "cli/stat/stat_metrics.h"
-#include "cli/stat/stat_print.h"
-#include "session/session.h"
+#include "cli/stat/stat_counting.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct options {
-	struct cli_run run;
-	const char *list[64];
-	const char *metrics[16];
-	unsigned lists, metric_lists, detailed, repeat;
-	struct cli_output output;
-	enum stat_form form;
-	const char *separator, *region;
-	double interval_ms, rotate_ms;
-	bool per_thread, per_region, big, verbose, one_pmu, topdown;
-	struct cli_sample sample;
-};
-
-struct counting {			/* one invocation */
-	struct options o;
-	struct spmu_model *model;
-	struct spmu_uncore_model *uncore;	/* NULL: the core has none */
-	struct session_events events;
-	struct stat_table table;
-	size_t *event_of_line;	/* NOT_THERE: not supported */
-	struct stat_style style;
-	struct session *session;
-	struct stat_metrics metrics;
-	/* -I: counts at the end of the last interval */
-	uint64_t *last, *last_running, *last_enabled, last_cycle;
-};
-#define NOT_THERE ((size_t)-1)
-
 extern const struct cli_command cmd_stat;
-
-/* ---- options -------------------------------------------------------------------------------------------- */
-
-static int set_separator(void *target, const struct option *o, const char *value, struct err *err)
-{
-	struct options *s = target;
-	(void)o, (void)err;
-	s->form = STAT_CSV;
-	return cli_separator(value, &s->separator) ? 0 : ERR_INPUT;
-}
-
-static int set_json(void *target, const struct option *o, const char *value, struct err *err)
-{
-	(void)o, (void)value, (void)err;
-	((struct options *)target)->form = STAT_JSON;
-	return 0;
-}
-
-static int set_sample(void *target, const struct option *o, const char *value, struct err *err)
-{
-	(void)o;
-	return cli_sample_parse(&((struct options *)target)->sample, value, err);
-}
-
-static int set_detail(void *target, const struct option *o, const char *value, struct err *err)
-{
-	(void)o;
-	return cli_sample_parse_detail(&((struct options *)target)->sample, value, err);
-}
-
-static int set_rotate(void *target, const struct option *o, const char *value, struct err *err)
-{
-	struct options *s = target;
-	(void)o, (void)err;
-	s->one_pmu = true;
-	return cli_milliseconds("--rotate", value, &s->rotate_ms) ? 0 : ERR_INPUT;
-}
-
-static const struct option options[] = {
-	OPT_GROUP("What is counted"),
-	OPT_LIST('e', "event", "EVENT,...", struct options, list, lists, "Count these events, written as perf writes "
-		"them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../, {a,b} groups, libpfm4's "
-		"pmu::EVENT:UMASK. Events count in user mode. May be repeated. Default: task-clock, cycles, "
-		"instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
-	OPT_COUNT('d', "detailed", struct options, detailed, "Count more events: those of L1D and the last-level "
-		"cache; given twice, also L1I and the TLBs; three times, also prefetches."),
-	OPT_LIST('M', "metrics", "METRIC,...", struct options, metrics, metric_lists, "Count the events that these "
-		"metrics are computed from, and print the values of the metrics: IPC, L1_MPKI, Frontend_Bound, "
-		"TopdownL1 and others in data/metrics. May be repeated.", .more = "one -M takes a whole list"),
-	OPT_FLAG(0, "topdown", struct options, topdown, "Print level 1 of the top-down tree alone; softpmu topdown "
-		"prints all of it."),
-	OPT_TEXT(0, "region", "NAME", struct options, region, "Count only inside the regions of this name, which the "
-		"program marks (softpmu/client.h).", .filled = true),
-	OPT_GROUP("How it is counted"),
-	OPT_WHOLE('r', "repeat", "N", struct options, repeat, 1, 100000, "Run the program N times; print each mean "
-		"with its standard deviation."),
-	OPT_FLAG(0, "one-pmu", struct options, one_pmu, "Give each core one PMU, as the machine has, instead of as "
-		"many as the events need. Events that do not fit on it take turns, and their counts are scaled, as "
-		"the kernel does it."),
-	OPT_CALL(0, "rotate", "MS", set_rotate, "With --one-pmu (which this implies), let a turn last MS modelled "
-		"milliseconds. Default: 4, as in the kernel."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
-		"the counts of the whole run from them, each with its 95 % interval. " CLI_SAMPLE_HOW,
-		.optional = true),
-	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run and estimate nothing. Without --detail and "
-		"--sample, the first 200 million instructions of each process are timed and the rest is sampled. A "
-		"process that has several threads by then is timed to its end. --detail=N: the same with N instead "
-		"of 200 million.", .optional = true),
-	OPT_WHOLE(0, "jobs", "N", struct options, sample.jobs, 1, 1024, "In a sampled run, time up to N windows at "
-		"once, each on a processor of the host. The counts are the same for every N. An N above 2 counts as "
-		"2, because more windows would only wait for the warming. Default: the host's processors less one."),
-	OPT_GROUP("What is printed"),
-	OPT_MILLISECONDS('I', "interval-print", "MS", struct options, interval_ms, "Print the counts of every MS "
-		"modelled milliseconds; fractions are allowed."),
-	OPT_FLAG(0, "per-thread", struct options, per_thread, "Print the counts of each thread."),
-	OPT_FLAG(0, "per-region", struct options, per_region, "Print the counts of each region that the program "
-		"marks."),
-	OPT_CALL('x', "field-separator", "SEPARATOR", set_separator, "Print a line of fields for each event: value, "
-		"unit, event, with -r the standard deviation of the mean in percent, run time in ns, percentage of "
-		"that time in which it was counted, metric, unit of the metric. \\t is a tab."),
-	OPT_CALL('j', "json", NULL, set_json, "Print a JSON object for each event, one a line."),
-	OPT_CALL(0, "json-output", NULL, set_json, "As --json.", .hidden = true),
-	OPT_FLAG('B', "big-num", struct options, big, "Group digits in threes. This is the default."),
-	OPT_CLEAR(0, "no-big-num", struct options, big, "Do not group digits."),
-	OPT_TEXT('o', "output", "FILE", struct options, output.path, "Print to FILE instead of standard error."),
-	OPT_FLAG(0, "append", struct options, output.append, "With -o, append to FILE."),
-	OPT_WHOLE(0, "log-fd", "N", struct options, output.fd, 0, 1 << 20, "Print to the open file descriptor N."),
-	OPT_FLAG('v', "verbose", struct options, verbose, "Also print how fast the model ran."),
-	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
-	OPT_REFUSED('C', "cpu", "the program's threads have modelled cores of their own", "--per-thread shows them"),
-	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under "
-		"softpmu"),
-	OPT_REFUSED('A', "no-aggr", "nothing is aggregated over CPUs", "--per-thread shows the threads"),
-	OPT_REFUSED(0, "per-core", "the program's threads have modelled cores of their own", "--per-thread shows them"),
-	OPT_REFUSED(0, "per-socket", "one socket is modelled", NULL),
-	OPT_REFUSED('i', "no-inherit", "the program's threads are always counted, and the processes that it starts "
-		"only with --follow", NULL),
-	OPT_REFUSED('D', "delay", "there is no clock to wait for", "--start FUNCTION or --start COUNT begins the "
-		"timing later"),
-	OPT_REFUSED('G', "cgroup", "only the given program is traced", NULL),
-	OPT_REFUSED(0, "timeout", "a run ends with its program", "--stop COUNT ends the timing"),
-	OPT_END
-};
-
-/* Do these options ask for what estimates are not made of? */
-static bool misfit(const struct options *o)
-{
-	return o->repeat > 1 || o->interval_ms > 0 || o->per_thread || o->per_region || o->region || o->one_pmu;
-}
-
-/* Options that do not go together.  0, or -1 after one printed line. */
-static int check(const struct options *o)
-{
-	const bool repeats = o->repeat > 1, intervals = o->interval_ms > 0;
-	const char *text = NULL;
-	if (repeats && intervals)
-		text = "-I and -r exclude each other: the intervals of different runs do not add up";
-	else if (o->per_thread && (repeats || intervals))
-		text = "--per-thread goes neither with -r nor with -I";
-	else if (o->per_region && (repeats || intervals))
-		text = "--per-region goes neither with -r nor with -I";
-	else if (o->one_pmu && o->per_region)
-		text = "--one-pmu and --per-region exclude each other: a region may end before its event has a turn";
-	else if (o->per_thread && o->per_region)
-		text = "--per-thread and --per-region exclude each other";
-	else if (o->output.path && o->output.fd >= 0)
-		text = "-o and --log-fd exclude each other";
-	else if (o->topdown && (o->lists || o->metric_lists || o->detailed || o->per_region || o->form == STAT_JSON))
-		text = "--topdown prints its four shares alone: not with -e, -M, -d, -j or --per-region";
-	else if (o->sample.on && misfit(o))
-		text = "--sample goes with none of -r, -I, --per-thread, --per-region, --region, --one-pmu; nor does "
-		       "--detail=N";
-	else if (o->output.append && !o->output.path)
-		text = "--append needs -o FILE";
-	if (text)
-		cli_error("%s", text);
-	return text ? -1 : 0;
-}
 
 /* ---- events --------------------------------------------------------------------------------------------- */
 
@@ -209,6 +38,50 @@ static bool metric_line(void *context, size_t event)
 	return add_line(context, NULL, event);
 }
 
+/* The events of -e, those that cannot be counted among them. */
+static bool listed_events(struct counting *s)
+{
+	const struct session_parse_options how = { .model = s->model, .core = &s->o.run.core, .uncore = s->uncore,
+		.purpose = SESSION_FOR_COUNTING_UNCORE, .leave_out = stat_leave_out, .context = &s->unsupported };
+	struct stat_unsupported *u = &s->unsupported;
+	struct err err = { 0 };
+	u->core = &s->o.run.core;
+	u->events = &s->events;
+	for (unsigned i = 0; i < s->o.lists; i++) {
+		size_t e = s->events.count, out = u->count;
+		if (session_parse(&s->events, &how, s->o.list[i], &err)) {
+			cli_error("%s", err.text);
+			return false;
+		}
+		if (u->nomem) {
+			cli_error("out of memory");
+			return false;
+		}
+		while (e < s->events.count || out < u->count) {
+			const bool left = out < u->count && u->event[out].before <= e;
+			if (!(left ? add_line(s, u->event[out++].name, NOT_THERE) : add_line(s, NULL, e++)))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* --topdown: the levels that --td-level asks for. */
+static bool add_levels(struct counting *s)
+{
+	const unsigned levels = s->o.topdown_level;
+	char name[16];
+	for (unsigned level = 1; level <= (levels ? levels : 4); level++) {
+		snprintf(name, sizeof name, "TopdownL%u", level);
+		if (!levels && level > 1 && !stat_metrics_has_level(&s->metrics, level))
+			break;
+		if (stat_metrics_add(&s->metrics, name, &s->o.run.core, s->model, &s->events, &s->table, metric_line,
+			    s))
+			return false;
+	}
+	return true;
+}
+
 static bool choose_events(struct counting *s)
 {
 	/* perf's sets: without -d, and what each -d adds.  Source: perf-stat(1), "-d".  A|B: B where the core cannot
@@ -224,23 +97,17 @@ static bool choose_events(struct counting *s)
 	const struct session_parse_options how = { .model = s->model, .core = &s->o.run.core, .uncore = s->uncore,
 		.purpose = SESSION_FOR_COUNTING_UNCORE };
 	struct err err = { 0 };
-	for (unsigned i = 0; i < s->o.lists; i++) {
-		size_t before = s->events.count;
-		if (session_parse(&s->events, &how, s->o.list[i], &err)) {
-			cli_error("%s", err.text);
-			return false;
-		}
-		for (size_t e = before; e < s->events.count; e++)
-			if (!add_line(s, NULL, e))
-				return false;
-	}
-	for (unsigned i = 0; i < s->o.metric_lists + s->o.topdown; i++)
-		if (stat_metrics_add(&s->metrics, s->o.topdown ? "TopdownL1" : s->o.metrics[i], &s->o.run.core,
-			    s->model, &s->events, &s->table, metric_line, s))
+	if (!listed_events(s))
+		return false;
+	if (s->o.topdown && !add_levels(s))
+		return false;
+	for (unsigned i = 0; i < s->o.metric_lists; i++)
+		if (stat_metrics_add(&s->metrics, s->o.metrics[i], &s->o.run.core, s->model, &s->events, &s->table,
+			    metric_line, s))
 			return false;
 	/* -d goes with -e as well; without either there is the first set */
-	for (int level = s->o.lists || s->metrics.uses ? 1 : 0; level <= (s->o.detailed < 3 ? (int)s->o.detailed : 3);
-		level++) {
+	const int last = s->o.detailed < 3 ? (int)s->o.detailed : 3;
+	for (int level = s->o.lists || s->metrics.uses || s->o.null ? 1 : 0; level <= last; level++) {
 		const char *at = set[level];
 		while (*at) {
 			char one[48], *other;
@@ -269,6 +136,7 @@ static bool choose_events(struct counting *s)
 			continue;
 		const struct session_event *e = s->events.event + s->event_of_line[i];
 		l->name = e->name;
+		l->unscaled = s->o.unscaled;
 		if (e->source == SESSION_UNCORE) {
 			l->unit = e->uncore.scale_unit;
 			l->scale = e->uncore.scale;
@@ -294,9 +162,9 @@ static bool choose_events(struct counting *s)
 
 /* Adds a count, scaled from the `running` ns in which it counted to the `enabled` ns.  Source: Linux,
  * tools/perf/util/counts.c, perf_counts_values__scale. */
-static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
+void stat_add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, uint64_t running)
 {
-	double scaled = running == enabled ? (double)count
+	double scaled = running == enabled || l->unscaled ? (double)count
 		: running                  ? (double)count * (double)enabled / (double)running
 					   : 0;
 	stats_add(&l->value, scaled);
@@ -304,21 +172,40 @@ static void add_reading(struct stat_line *l, uint64_t count, uint64_t enabled, u
 	stats_add(&l->enabled_ns, (double)enabled);
 }
 
-static void print_lines(struct counting *s)
+void stat_show_lines(struct counting *s)
 {
 	stat_metrics_fill(&s->metrics, &s->table);
 	if (s->o.topdown)
 		stat_metrics_row(&s->metrics, &s->style, &s->table, false);
+	else if (s->o.metric_only)
+		stat_print_metrics(&s->style, &s->table, false);
 	else
 		stat_print_lines(&s->style, &s->table);
 }
 
 static void print_header(struct counting *s, const char *what)
 {
-	if (!s->o.topdown || s->style.interval_end < 0)
+	const bool row = s->o.topdown || s->o.metric_only;
+	if (!row || s->style.interval_end < 0)
 		stat_print_header(&s->style, &s->table, what);
 	if (s->o.topdown)
 		stat_metrics_row(&s->metrics, &s->style, &s->table, true);
+	else if (s->o.metric_only) {
+		stat_metrics_fill(&s->metrics, &s->table);
+		stat_print_metrics(&s->style, &s->table, true);
+	}
+}
+
+void stat_show_interval(struct counting *s)
+{
+	if (s->o.interval_count && s->intervals_shown++ >= s->o.interval_count)
+		return;
+	if (s->o.clear)
+		fputs("\033[H\033[2J", s->style.out);	/* to the corner; clear.  Source: ECMA-48, CUP, ED */
+	if (s->o.clear)
+		print_header(s, "");
+	stat_show_lines(s);
+	stat_record_round(s, (uint64_t)llround(1e9 * s->style.interval_end), true);
 }
 
 /* Prints the counts since the last interval as a table of one run. */
@@ -326,6 +213,11 @@ static void on_interval(void *context, uint64_t end_cycle)
 {
 	struct counting *s = context;
 	double elapsed = (double)session_ns(s->session, end_cycle) - (double)session_ns(s->session, s->last_cycle);
+	if (cli_sample_estimates(&s->o.sample)) {
+		stat_intervals_passes(&s->intervals, &s->o.sample,
+			(size_t)(end_cycle / cli_cycles(&s->o.run.core, s->o.interval_ms)) - 1);
+		return;
+	}
 	for (size_t i = 0; i < s->table.lines; i++) {
 		size_t e = s->event_of_line[i];
 		struct stat_line *l = s->table.line + i;
@@ -336,7 +228,7 @@ static void on_interval(void *context, uint64_t end_cycle)
 		l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
 		if (l->role == ROLE_DURATION)
 			now = running = enabled = session_ns(s->session, end_cycle);
-		add_reading(l, now - s->last[i], enabled - s->last_enabled[i], running - s->last_running[i]);
+		stat_add_reading(l, now - s->last[i], enabled - s->last_enabled[i], running - s->last_running[i]);
 		s->last_enabled[i] = enabled;
 		s->last[i] = now;
 		s->last_running[i] = running;
@@ -345,10 +237,11 @@ static void on_interval(void *context, uint64_t end_cycle)
 	stats_add(&s->table.elapsed_ns, elapsed);
 	s->last_cycle = end_cycle;
 	s->style.interval_end = 1e-9 * (double)session_ns(s->session, end_cycle);
-	print_lines(s);
+	stat_show_interval(s);
 	fflush(s->style.out);
 }
 
+/* The counts of a run in full detail. */
 static void collect(struct counting *s, const struct run_result *res)
 {
 	double elapsed = (double)session_ns(s->session, res->cycles), user = 0;
@@ -364,13 +257,27 @@ static void collect(struct counting *s, const struct run_result *res)
 			continue;
 		bool duration = l->role == ROLE_DURATION;
 		if (duration)
-			add_reading(l, (uint64_t)elapsed, (uint64_t)elapsed, (uint64_t)elapsed);
+			stat_add_reading(l, (uint64_t)elapsed, (uint64_t)elapsed, (uint64_t)elapsed);
 		else
-			add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e),
+			stat_add_reading(l, session_count(s->session, e), session_enabled_ns(s->session, e),
 				session_running_ns(s->session, e));
 	}
 	stats_add(&s->table.elapsed_ns, elapsed);
 	stats_add(&s->table.user_ns, user);
+}
+
+/* The counts of a stream that was cut. */
+static void collect_pieces(struct counting *s)
+{
+	const struct stat_cut *c = &s->o.cut;
+	for (size_t i = 0; i < s->table.lines; i++) {
+		struct stat_line *l = s->table.line + i;
+		if (s->event_of_line[i] != NOT_THERE)
+			stat_add_reading(l, l->role == ROLE_DURATION ? c->ns : c->count[s->event_of_line[i]], c->ns,
+				c->ns);
+	}
+	stats_add(&s->table.elapsed_ns, (double)c->ns);
+	stats_add(&s->table.user_ns, (double)c->ns);
 }
 
 /* The counts of a sampled run. */
@@ -380,7 +287,8 @@ static int collect_estimates(struct counting *s, const struct run_result *res, s
 	/* of several threads, the clocks of the modelled cores say when the last one ended */
 	const bool several = session_threads(s->session) > 1;
 	const double elapsed = (double)session_ns(s->session, res->cycles);
-	const int rc = cli_sample_finish(&s->o.sample, res, err);
+	/* before a summary, the intervals were estimated */
+	const int rc = s->o.summary ? 0 : cli_sample_finish(&s->o.sample, res, err);
 	if (rc)
 		return rc;
 	s->table.estimates = true;
@@ -421,11 +329,11 @@ static void print_threads(struct counting *s)
 			if (e == NOT_THERE)
 				continue;
 			l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
-			add_reading(l, session_thread_count(s->session, k, e), t.running_ns,
+			stat_add_reading(l, session_thread_count(s->session, k, e), t.running_ns,
 				session_thread_running_ns(s->session, k, e));
 		}
 		s->style.thread = who;
-		print_lines(s);
+		stat_show_lines(s);
 		s->style.thread = NULL;
 	}
 }
@@ -448,7 +356,7 @@ static void print_regions(struct counting *s)
 		cli_plain_name(name, sizeof name, r.name, s->style.form == STAT_CSV ? s->style.separator : NULL);
 		s->style.region = name;
 		s->style.entries = r.entries;
-		print_lines(s);
+		stat_show_lines(s);
 		s->style.region = NULL;
 	}
 	if (!session_regions(s->session))
@@ -485,24 +393,23 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 {
 	const struct core_config *c = &s->o.run.core;
 	FILE *out = s->style.out;
-	double all = res->instructions ? (double)res->instructions : 1;
+	const uint64_t executed = res->instructions + res->warmed;
+	double all = executed ? (double)executed : 1;
 	char note[128];
 	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
 		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
-	if (s->o.sample.sampled) {
-		const size_t windows = s->o.sample.windows;
-		const double measured = (double)s->o.sample.plan.measured * (double)windows;
-		const double timed = 1 - (double)res->sampled / (double)(res->instructions + res->warmed);
-		if (s->o.sample.after)
-			fprintf(out, " %.2f%% of the instructions were timed, then the run was sampled (--detail times "
-				"all of it)\n", 100 * timed);
-		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", windows,
-			100 * measured / (double)res->sampled, timed > 0 ? " after the start" : "");
-	} else if (s->o.sample.on && !s->o.sample.after)
+	if (s->o.sample.sampled)
+		cli_sample_print(&s->o.sample, res, out);
+	else if (s->o.cut.on)
+		fprintf(out, " Cut into %zu pieces of %.15g million instructions; this changed cycles by %s where it "
+			"was measured\n", s->o.cut.pieces, 1e-6 * (double)s->o.cut.length, stat_cut_differs(c));
+	else if (s->o.sample.on && !s->o.sample.after)
 		fprintf(out, " The run is short: all of it was timed\n");
 	else if (res->warmed)
 		fprintf(out, " %llu instructions outside of --start and --stop only warmed caches and predictors\n",
 			(unsigned long long)res->warmed);
+	for (size_t i = 0; i < s->unsupported.count; i++)
+		fprintf(out, " Not supported: %s\n", s->unsupported.event[i].why);
 	print_share(out, res->substitute, all, "are newer than this core: their timing is a substitute");
 	print_share(out, res->unknown, all, "have no row in the uop table: their timing is a default");
 	for (size_t i = 0; i < s->events.count; i++)
@@ -526,19 +433,47 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 static void on_sampled(void *context, struct run_thread *t)
 {
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	if (s->o.interval_ms > 0)
+		stat_intervals_sampled(&s->intervals, &s->o.sample, t);
 	cli_sample_sampled(&s->o.sample, t);
 }
 
 static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
 {
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
-	return cli_sample_window(&s->o.sample, t, w);
+	const uint64_t stretch = cli_sample_window(&s->o.sample, t, w);
+	if (s->o.interval_ms > 0)
+		stat_intervals_window(&s->intervals, &s->o.sample, t, w);
+	return stretch;
 }
 
 static void on_executed(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
 {
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
 	cli_sample_executed(&s->o.sample, b, insns, times, repeats);
+}
+
+/* --summary: what follows are the counts of the whole run. */
+static void begin_summary(struct counting *s)
+{
+	for (size_t i = 0; i < s->table.lines; i++) {
+		struct stat_line *l = s->table.line + i;
+		l->value = l->running_ns = l->enabled_ns = (struct stats){ 0 };
+		l->estimated = false;
+	}
+	s->table.elapsed_ns = s->table.user_ns = (struct stats){ 0 };
+	s->style.interval_end = -1;
+	s->style.summary = s->style.form == STAT_CSV && !s->o.no_csv_summary;
+}
+
+/* --pre and --post.  0, or an error. */
+static int run_command(const char *command, const char *option, struct err *err)
+{
+	const int status = command ? system(command) : 0;
+	if (status < 0)
+		return err_system(err, "%s '%s'", option, command);
+	return status ? err_set(err, ERR_INPUT, "%s '%s' ended with status %d", option, command,
+		cli_exit_status(status)) : 0;
 }
 
 /* Makes one run and adds its counts to the table.  *started: threads were seen, so there is something to print. */
@@ -550,18 +485,27 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 		.rotate_cycles = 1 + (uint64_t)(s->o.rotate_ms * 1e6 * s->o.run.core.frequency_ghz) };
 	struct run_sink sink = cli_session_sink(&s->session);
 	struct err why = { 0 };
-	int late = 0;
+	int late = 0, rc = 0;
+	if (s->o.cut.on) {
+		rc = stat_cut_run(&s->o.cut, &s->o.run, &so, res, err);
+		if ((*started = s->o.cut.pieces > 0))
+			collect_pieces(s);
+		return rc;
+	}
 	if (s->o.sample.on) {
 		sink.sampled = on_sampled;
 		sink.window = on_window;
 		sink.executed = on_executed;
 	}
-	if (s->o.interval_ms > 0)
+	if (s->o.interval_ms > 0) {
 		so.interval_cycles = cli_cycles(&s->o.run.core, s->o.interval_ms);
+		stat_intervals_begin(&s->intervals, (double)so.interval_cycles / s->o.run.core.frequency_ghz,
+			s->events.count);
+	}
 	memset(res, 0, sizeof *res);
 	session_destroy(s->session);
 	s->session = NULL;
-	int rc = session_create(&s->session, &so, err);
+	rc = session_create(&s->session, &so, err);
 	if (rc)
 		return rc;
 	if ((rc = cli_sample_begin(&s->o.sample, &s->o.run, s->session, s->events.count, err)))
@@ -571,12 +515,23 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	rc = cli_run_program(&s->o.run, &sink, res, err);
 	s->o.run.run.wanted = NULL;
 	*started = session_threads(s->session) > 0;
-	if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle)
+	if (*started && s->o.interval_ms > 0 && cli_sample_estimates(&s->o.sample)) {
+		late = stat_show_estimated(s, res, &why);
+	} else if (*started && s->o.interval_ms > 0 && res->cycles > s->last_cycle) {
+		const bool none = !s->last_cycle;
 		on_interval(s, res->cycles);	/* the rest, shorter than an interval */
-	else if (*started && cli_sample_estimates(&s->o.sample))
-		late = collect_estimates(s, res, &why);
-	else if (*started && s->o.interval_ms <= 0)
-		collect(s, res);
+		if (none && s->style.form == STAT_TABLE)
+			cli_note("-I %g: intervals are of modelled time, and the run ended within the first one "
+				"(%.6f ms)", s->o.interval_ms, 1e-6 * (double)session_ns(s->session, res->cycles));
+	}
+	if (*started && s->o.summary)
+		begin_summary(s);
+	if (*started && (s->o.interval_ms <= 0 || s->o.summary)) {
+		if (!late && cli_sample_estimates(&s->o.sample))
+			late = collect_estimates(s, res, &why);
+		else if (!late)
+			collect(s, res);
+	}
 	if (s->o.verbose && *started)
 		fprintf(stderr,
 			"softpmu: %llu instructions timed, %llu warmed, %llu cycles, %u PMUs a core, %.2f s, %.2f "
@@ -609,7 +564,10 @@ static int count(struct counting *s)
 	s->last = calloc(s->table.lines, sizeof *s->last);
 	s->last_running = calloc(s->table.lines, sizeof *s->last_running);
 	s->last_enabled = calloc(s->table.lines, sizeof *s->last_enabled);
-	if (!what || !s->last || !s->last_running || !s->last_enabled) {
+	if (s->o.table)
+		s->run_ns = calloc(s->o.repeat, sizeof *s->run_ns);
+	if (!what || (s->table.lines && (!s->last || !s->last_running || !s->last_enabled)) ||
+		(s->o.table && !s->run_ns)) {
 		cli_error("out of memory");
 		free(what);
 		return 1;
@@ -617,37 +575,53 @@ static int count(struct counting *s)
 	if (s->o.interval_ms > 0)
 		print_header(s, what);
 	for (; !rc && done < s->o.repeat && !cli_interrupted(); done += started) {
+		const double before = s->table.elapsed_ns.mean * s->table.elapsed_ns.n;
+		if ((rc = run_command(s->o.pre, "--pre", &err)))
+			break;
 		rc = run_once(s, &res, &started, &err);
+		if (!rc)
+			rc = run_command(s->o.post, "--post", &err);
+		if (s->run_ns)
+			s->run_ns[done] = s->table.elapsed_ns.mean * s->table.elapsed_ns.n - before;
 		status = cli_exit_status(res.wait_status);
 		s->o.run.expected = res.instructions + res.warmed;	/* of the next run */
 		if (res.note[0])
 			cli_warn("%s", res.note);
 	}
-	if (started && s->o.interval_ms <= 0) {
+	if (started && (s->o.interval_ms <= 0 || s->o.summary)) {
 		s->table.runs = done;
-		print_header(s, what);
+		s->table.run_ns = s->run_ns;
+		if (s->o.interval_ms <= 0)
+			stat_record_round(s, (uint64_t)llround(s->table.elapsed_ns.mean), false);
+		if (s->o.summary && s->style.form == STAT_TABLE)
+			fputc('\n', s->style.out);
+		if (!s->o.summary || s->style.form == STAT_TABLE)
+			print_header(s, what);
 		if (s->o.per_thread)
 			print_threads(s);
 		else if (s->o.per_region)
 			print_regions(s);
 		else
-			print_lines(s);
+			stat_show_lines(s);
 		stat_print_footer(&s->style, &s->table);
 		if (s->style.form == STAT_TABLE)
 			print_notes(s, &res);
 	}
-	if (started)
+	if (started && s->session)
 		cli_warn_unmodelled(s->session, s->model);
 	if (started && res.threads_at_once)
 		cli_warn(CLI_SAMPLE_THREADS);
 	if (started && res.threads_detailed)
-		cli_warn("all of the run was timed, because several threads ran at the same time (--sample estimates "
+		cli_note("all of the run was timed, because several threads ran at the same time (--sample estimates "
 			"the counts, and is faster)");
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
-		cli_warn("--region %s: the program never entered a region of this name: nothing was counted",
-			s->o.region);
+		cli_no_region(s->session, s->o.region, "counted");
 	if (rc) {
 		cli_error("%s%s", err.text, started ? "; what was counted until then is printed" : "");
+		status = status ? status : 1;
+	}
+	if (stat_record_end(s, started, &err)) {
+		cli_error("%s", err.text);
 		status = status ? status : 1;
 	}
 	free(what);
@@ -661,44 +635,83 @@ static unsigned default_jobs(void)
 	return host < 1 ? 1 : host > RUN_LANES ? RUN_LANES : (unsigned)host;
 }
 
+/* With --cut: a piece has a thread that reads and one that times. */
+static unsigned default_pieces(void)
+{
+	const long host = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+	return host < 1 ? 1 : host > 1024 ? 1024 : (unsigned)host;
+}
+
 /* Without --sample and --detail. */
 static void sample_by_default(struct counting *s)
 {
-	if (s->o.sample.on || s->o.sample.in_full || misfit(&s->o) || cli_sample_misfit(&s->o.run))
+	if (s->o.sample.on || s->o.sample.in_full || s->o.cut.on || stat_misfit(&s->o) ||
+		run_sample_misfit(&s->o.run.run))
 		return;
-	/* which of several processes caused what the machines' own counters count is not known */
-	for (size_t i = 0; i < s->events.count; i++)
-		if (s->o.run.run.follow && s->events.event[i].source == SESSION_UNCORE)
-			return;
 	cli_sample_default(&s->o.sample);
+}
+
+/* stat record: creates its file.  0, or -1 after one printed line. */
+static int keep_counts(struct counting *s, const char *path, int argc, char **argv)
+{
+	struct err err = { 0 };
+	if (!stat_record_begin(s, path, argc, argv, &err))
+		return 0;
+	cli_error("%s", err.text);
+	return -1;
 }
 
 static int run(int argc, char **argv)
 {
 	struct counting s = {
-		.o = { .repeat = 1, .output = { .fd = -1 }, .separator = ",", .big = true, .rotate_ms = 4,
-			.sample.times_start = true }
+		.o = { .repeat = 1, .topdown_level = 1, .output = { .fd = -1 }, .separator = ",", .big = true,
+			.rotate_ms = 4, .sample.times_start = true }
 	};
 	int next = 0, status = 1;
 	cli_run_init(&s.o.run);
 	s.o.run.profile = CLI_PROFILE_STORED;
-	const int go = cli_options(&cmd_stat, &s.o, &s.o.run, argc, argv, &next);
+	int go = cli_options(&cmd_stat, &s.o, &s.o.run, argc, argv, &next);
+	const char *const part = go > 0 && next < argc && strcmp(argv[next - 1], "--") ? argv[next] : "";
+	const bool keeps = !strcmp(part, "record");
+	if (!strcmp(part, "report") && !s.o.run.run.replay)
+		return stat_report(&s.o, argc - next, argv + next);
+	if (keeps) {
+		argc -= next;
+		argv += next;
+		go = cli_options(&stat_record_command, &s.o, &s.o.run, argc, argv, &next);
+	}
 	if (go <= 0)
 		return go ? 2 : 0;
-	if (check(&s.o) || cli_run_finish(&s.o.run, argc, argv, next) || cli_sample_check(&s.o.sample, &s.o.run))
+	if (keeps && (s.o.repeat > 1 || s.o.per_thread || s.o.per_region)) {
+		cli_error("stat record keeps the counts of one run: not with -r, --per-thread or --per-region");
 		return 2;
+	}
+	if (stat_check(&s.o) || cli_run_finish(&s.o.run, argc, argv, next) ||
+		cli_sample_check(&s.o.sample, &s.o.run) || stat_cut_check(&s.o.cut, &s.o.run))
+		return 2;
+	const char *const kept = s.o.output.path ? s.o.output.path : "perf.data";
+	if (keeps)
+		s.o.output.path = NULL;
 	s.model = cli_model(&s.o.run.core);
-	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) && cli_output_open(&s.o.output)) {
+	if (s.model && !cli_uncore(&s.uncore, &s.o.run.core) && choose_events(&s) &&
+		!(keeps && keep_counts(&s, kept, argc, argv)) && cli_output_open(&s.o.output)) {
+		s.table.estimates = s.o.sample.on && s.o.interval_ms > 0;	/* from the first piece on */
 		sample_by_default(&s);
+		s.o.cut.jobs = s.o.sample.jobs ? s.o.sample.jobs : default_pieces();
 		if (!s.o.sample.jobs)
 			s.o.sample.jobs = default_jobs();
-		s.style.out = s.o.output.out;
+		s.style.out = s.o.quiet ? fopen("/dev/null", "we") : s.o.output.out;
+		if (!s.style.out)
+			s.style.out = s.o.output.out;
 		status = count(&s);
+		if (s.style.out != s.o.output.out)
+			fclose(s.style.out);
 		if (!cli_output_close(&s.o.output) && status == 0)
 			status = 1;
 	}
 	session_destroy(s.session);
 	session_events_free(&s.events);
+	stat_unsupported_free(&s.unsupported);
 	spmu_model_free(s.model);
 	spmu_uncore_free(s.uncore);
 	free(s.table.line);
@@ -706,16 +719,23 @@ static int run(int argc, char **argv)
 	free(s.last);
 	free(s.last_running);
 	free(s.last_enabled);
+	free(s.run_ns);
 	stat_metrics_free(&s.metrics);
 	cli_sample_free(&s.o.sample);
+	stat_cut_free(&s.o.cut);
+	stat_intervals_free(&s.intervals);
 	return status;
 }
 
+static const struct cli_command *const parts[] = { &stat_record_command, &stat_report_command, NULL };
+
 const struct cli_command cmd_stat = {
-	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .options = options,
-		.runs = true, .run = run,
-	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE",
+	.name = "stat", .summary = "run a program and print its counts, as perf stat does", .options =
+		stat_option_table, .runs = true, .run = run, .parts = parts,
+	.usage = "[options] [--] PROGRAM [arguments]\n[options] --replay FILE\n[options] record [-o FILE] [options] "
+		"[--] PROGRAM [arguments]\nreport [-i FILE] [options]",
 	.about = "Counts events while PROGRAM runs on a modelled core. The counts go to standard error; the program's "
 		"own output is left alone. All times are modelled: cycles divided by the core's clock. The exit "
-		"status is the program's, or 128+n if signal n ended it.",
+		"status is the program's, or 128+n if signal n ended it. stat record also keeps the counts in a "
+		"perf.data file, and stat report prints those of such a file.",
 };

@@ -55,7 +55,8 @@ static void unknown(const struct stat_metrics *m, const char *name)
 	near_start(&near, name);
 	for (size_t k = 0; k < m->c.m.metrics; k++)
 		near_offer(&near, m->c.m.metric[k].name, strlen(m->c.m.metric[k].name));
-	near_text(&near, "; nearest: ", text, sizeof text);
+	if (!near_text(&near, "; nearest: ", text, sizeof text))
+		snprintf(text, sizeof text, "; 'softpmu list metrics' lists those it has");
 	cli_error("-M: this core has no metric '%.80s'%s", name, text);
 }
 
@@ -95,6 +96,14 @@ int stat_metrics_add(struct stat_metrics *m, const char *list, const struct core
 			return -1;
 	}
 	return 0;
+}
+
+bool stat_metrics_has_level(const struct stat_metrics *m, unsigned level)
+{
+	for (size_t k = 0; k < m->c.m.metrics; k++)
+		if (m->c.m.metric[k].level == level && !m->c.m.metric[k].refused)
+			return true;
+	return false;
 }
 
 static double value_of(struct stat_metrics *m, const struct stat_metric_use *u, const struct stat_table *t)

@@ -23,6 +23,8 @@ struct stat_metrics {
 int stat_metrics_add(struct stat_metrics *m, const char *list, const struct core_config *core,
 	const struct spmu_model *model, struct session_events *events, const struct stat_table *table,
 	bool (*add_line)(void *context, size_t event), void *context);
+/* After stat_metrics_add: has the core a metric of this level of the top-down tree? */
+bool stat_metrics_has_level(const struct stat_metrics *m, unsigned level);
 /* Fills the remarks with the values that follow from the lines' counts. */
 void stat_metrics_fill(struct stat_metrics *m, struct stat_table *t);
 /* --topdown: prints a line of names or of values, as perf does, without the counts. */

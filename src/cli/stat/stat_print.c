@@ -5,6 +5,7 @@
 #include "util/json.h"
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -92,19 +93,20 @@ static bool share(struct remark *r, const struct stat_table *t, double value, en
 	return true;
 }
 
+static const struct { enum stat_role base; const char *unit; } part[ROLES] = {
+	[ROLE_BRANCH_MISSES] = { ROLE_BRANCHES, "of all branches" },
+	[ROLE_CACHE_MISSES] = { ROLE_CACHE_REFS, "of all cache refs" },
+	[ROLE_L1D_MISSES] = { ROLE_L1D_LOADS, "of all L1-dcache accesses" },
+	[ROLE_L1I_MISSES] = { ROLE_L1I_LOADS, "of all L1-icache accesses" },
+	[ROLE_LLC_MISSES] = { ROLE_LLC_LOADS, "of all LL-cache accesses" },
+	[ROLE_DTLB_MISSES] = { ROLE_DTLB_LOADS, "of all dTLB cache accesses" },
+	[ROLE_ITLB_MISSES] = { ROLE_ITLB_LOADS, "of all iTLB cache accesses" },
+	[ROLE_STALLED_FRONT] = { ROLE_CYCLES, "frontend cycles idle" },
+	[ROLE_STALLED_BACK] = { ROLE_CYCLES, "backend cycles idle" },
+};
+
 static bool remark(struct remark *r, const struct stat_table *t, const struct stat_line *l)
 {
-	static const struct { enum stat_role base; const char *unit; } part[ROLES] = {
-		[ROLE_BRANCH_MISSES] = { ROLE_BRANCHES, "of all branches" },
-		[ROLE_CACHE_MISSES] = { ROLE_CACHE_REFS, "of all cache refs" },
-		[ROLE_L1D_MISSES] = { ROLE_L1D_LOADS, "of all L1-dcache accesses" },
-		[ROLE_L1I_MISSES] = { ROLE_L1I_LOADS, "of all L1-icache accesses" },
-		[ROLE_LLC_MISSES] = { ROLE_LLC_LOADS, "of all LL-cache accesses" },
-		[ROLE_DTLB_MISSES] = { ROLE_DTLB_LOADS, "of all dTLB cache accesses" },
-		[ROLE_ITLB_MISSES] = { ROLE_ITLB_LOADS, "of all iTLB cache accesses" },
-		[ROLE_STALLED_FRONT] = { ROLE_CYCLES, "frontend cycles idle" },
-		[ROLE_STALLED_BACK] = { ROLE_CYCLES, "backend cycles idle" },
-	};
 	double v = l->value.mean, clock = of_role(t, ROLE_TASK_CLOCK), cycles = of_role(t, ROLE_CYCLES);
 	if (l->metric) {
 		*r = (struct remark){ l->metric_format, l->metric, l->metric_value, "" };
@@ -250,6 +252,8 @@ static void print_csv(const struct stat_style *s, const struct stat_table *t, co
 	bool has = counted(l) && remark(&r, t, l);
 	if (s->interval_end >= 0)
 		fprintf(s->out, "%16.9f%s", s->interval_end, x);
+	if (s->summary)
+		fprintf(s->out, "%16s%s", "summary", x);
 	if (s->thread)
 		fprintf(s->out, "%s%s", s->thread, x);
 	if (s->region)
@@ -328,6 +332,77 @@ void stat_print_lines(const struct stat_style *s, const struct stat_table *t)
 		}
 }
 
+/* The name of a line's remark; "": it has none, or it is a rate.  Source: Linux, tools/perf/util/stat-display.c,
+ * valid_only_metric and fixunit. */
+static const char *remark_name(const struct stat_line *l, char *text, size_t bytes)
+{
+	if (l->metric)
+		return l->metric;
+	if (l->role == ROLE_INSTRUCTIONS)
+		return "insn per cycle";
+	if (l->role == ROLE_CYCLES)
+		return "GHz";
+	if (l->role == ROLE_STALLED_FRONT)
+		return "frontend cycles idle";
+	if (l->role == ROLE_STALLED_BACK)
+		return "backend cycles idle";
+	if (!part[l->role].unit)
+		return "";
+	snprintf(text, bytes, "%s %s", l->name, part[l->role].unit);
+	return text;
+}
+
+void stat_print_metrics(const struct stat_style *s, const struct stat_table *t, bool names)
+{
+	enum { COLUMN = 20 };	/* perf's metric_only_len */
+	const bool csv = s->form == STAT_CSV, json = s->form == STAT_JSON;
+	bool first = true;
+	if (json && names)
+		return;
+	if (names && s->interval_end >= 0)
+		fprintf(s->out, csv ? "time%s" : "#           time %.0s", s->separator);
+	else if (s->interval_end >= 0)
+		fprintf(s->out, json ? "{\"interval\" : %.9f" : "%16.9f%s", s->interval_end, csv ? s->separator : " ");
+	else if (json)
+		fputc('{', s->out);
+	first = !json || s->interval_end < 0;
+	const char *who = s->thread ? s->thread : s->region;
+	if (json && who) {
+		fprintf(s->out, "%s\"%s\" : ", first ? "" : ", ", s->thread ? "thread" : "region");
+		json_string(s->out, who);
+		first = false;
+	} else if (who) {
+		fprintf(s->out, csv ? "%s%s" : "%20.20s%.0s ", names ? "" : who, s->separator);
+	}
+	for (size_t i = 0; i < t->lines; i++) {
+		const struct stat_line *l = t->line + i;
+		struct remark r = { 0 };
+		char text[256], number[48] = "";
+		const char *name = remark_name(l, text, sizeof text);
+		if (!*name)
+			continue;
+		const bool has = !names && counted(l) && remark(&r, t, l);
+		if (has && (csv || json))
+			bare(number, sizeof number, &r);
+		else if (has)
+			snprintf(number, sizeof number, r.format, r.value);
+		if (json) {
+			if (!has)
+				continue;
+			fputs(first ? "" : ", ", s->out);
+			json_string(s->out, name);
+			fprintf(s->out, " : \"%s\"", number);
+			first = false;
+		} else if (csv) {
+			fprintf(s->out, "%s%s", names ? name : number, s->separator);
+		} else {
+			fprintf(s->out, "%*s ", (int)(strlen(name) > COLUMN ? strlen(name) : COLUMN),
+				names ? name : number);
+		}
+	}
+	fputs(json ? "}\n" : "\n", s->out);
+}
+
 void stat_print_header(const struct stat_style *s, const struct stat_table *t, const char *what)
 {
 	if (s->form != STAT_TABLE)
@@ -342,6 +417,25 @@ void stat_print_header(const struct stat_style *s, const struct stat_table *t, c
 	fputs(":\n\n", s->out);
 }
 
+/* The time of each run, with a bar that has a sign for each 5 % of difference from the mean, as in perf.  Source:
+ * Linux, tools/perf/util/stat-display.c, print_table. */
+static void print_runs(const struct stat_style *s, const struct stat_table *t, int digits)
+{
+	char mean[64];
+	const double average = t->elapsed_ns.mean * 1e-9;
+	snprintf(mean, sizeof mean, " %17.*f", digits, average);
+	const int indent = (int)strspn(mean, " ");
+	fprintf(s->out, "\n%*s# Table of individual measurements:\n", indent, "");
+	for (unsigned i = 0; i < t->runs; i++) {
+		const double run = t->run_ns[i] * 1e-9;
+		fprintf(s->out, " %17.*f (%+.*f) ", digits, run, digits, run - average);
+		for (int n = run > 0 ? 1 + abs((int)(100 * (run - average) / run) / 5) : 1; n > 0; n--)
+			fputc('#', s->out);
+		fputc('\n', s->out);
+	}
+	fprintf(s->out, "\n%*s# Final result:", indent, "");
+}
+
 void stat_print_footer(const struct stat_style *s, const struct stat_table *t)
 {
 	if (s->form != STAT_TABLE)
@@ -352,13 +446,16 @@ void stat_print_footer(const struct stat_style *s, const struct stat_table *t)
 		double sd = stats_sd(&t->elapsed_ns) * 1e-9;
 		int digits = sd > 1 ? 2 : sd > 0 ? (int)ceil(-log10(sd)) + 2 : 9;
 		digits = digits > 9 ? 9 : digits;
+		if (t->run_ns)
+			print_runs(s, t, digits);
 		fprintf(s->out, "\n %17.*f +- %.*f seconds time elapsed (modelled)", digits, elapsed, digits, sd);
 		if (percent_sd(&t->elapsed_ns) != 0)
 			fprintf(s->out, "  ( +-%6.2f%% )", percent_sd(&t->elapsed_ns));
 		fputs("\n\n", s->out);
 		return;
 	}
-	fprintf(s->out,
-		"\n %17.9f seconds time elapsed (modelled)\n\n %17.9f seconds user (modelled; ring 0 is not)\n\n",
-		elapsed, t->user_ns.mean * 1e-9);
+	fprintf(s->out, "%s %17.9f seconds time elapsed%s\n\n", t->lines ? "\n" : "", elapsed,
+		t->measured ? "" : " (modelled)");
+	if (t->user_ns.n > 0)
+		fprintf(s->out, " %17.9f seconds user (modelled; ring 0 is not)\n\n", t->user_ns.mean * 1e-9);
 }

@@ -46,6 +46,7 @@ struct stat_line {
 	const char *name;
 	enum stat_role role;
 	bool supported;		/* false: "<not supported>" */
+	bool unscaled;		/* its readings are not scaled to the time that it was enabled */
 	const char *unit;	/* of a count that is printed times `scale`, with two decimals; NULL or "": none */
 	double scale;
 	/* -M: what stands after '#' instead of the role's remark, with its value; NULL: none */
@@ -64,7 +65,9 @@ struct stat_table {
 	size_t lines;
 	unsigned runs;
 	bool estimates;		/* some lines are estimated */
-	struct stats elapsed_ns, user_ns;
+	bool measured;		/* of a real machine: times are not modelled */
+	struct stats elapsed_ns, user_ns;	/* user_ns empty: unknown */
+	const double *run_ns;	/* elapsed time of each run, printed above the footer; NULL: not */
 };
 
 enum stat_form { STAT_TABLE, STAT_CSV, STAT_JSON };
@@ -77,9 +80,12 @@ struct stat_style {
 	const char *thread;	/* "comm-tid" in front of each line, or NULL */
 	const char *region;	/* the region's name and number of entries in front of each line, or NULL */
 	uint64_t entries;
+	bool summary;		/* for STAT_CSV: "summary" in front of each line */
 };
 
 void stat_print_header(const struct stat_style *s, const struct stat_table *t, const char *what);
 void stat_print_lines(const struct stat_style *s, const struct stat_table *t);
+/* --metric-only: prints a row of the remarks' names, or of their values, as perf does.  Rates are left out. */
+void stat_print_metrics(const struct stat_style *s, const struct stat_table *t, bool names);
 void stat_print_footer(const struct stat_style *s, const struct stat_table *t);
 #endif

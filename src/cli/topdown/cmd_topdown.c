@@ -31,8 +31,18 @@ static int set_rotate(void *target, const struct option *option, const char *val
 
 static int set_sample(void *target, const struct option *option, const char *value, struct err *err)
 {
+	struct cli_sample *s = &((struct topdown *)target)->sample;
+	const int rc = cli_sample_parse(s, value, err);
 	(void)option;
-	return cli_sample_parse(&((struct topdown *)target)->sample, value, err);
+	if (!rc)
+		cli_sample_parts(s);
+	return rc;
+}
+
+static int set_detail(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	return cli_sample_parse_detail(&((struct topdown *)target)->sample, value, err);
 }
 
 static const struct option options[] = {
@@ -49,6 +59,11 @@ static const struct option options[] = {
 		"milliseconds."),
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
 		"the tree of the whole run from them. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run and estimate nothing. Without --detail and "
+		"--sample, the first 200 million instructions of each process are timed and the rest is sampled; a "
+		"process that has several threads by then is timed to its end, and so is a run with -I, --per, "
+		"--one-pmu, --perf-metrics or --hottest. --detail=N: the same with N instead of 200 million.",
+		.optional = true),
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
 	OPT_FLAG(0, "no-metrics", struct topdown, no_metrics, "Do not print the metrics beside the tree."),
@@ -68,8 +83,16 @@ static const struct option options[] = {
 	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object for each node, one a line."),
 	OPT_TEXT(0, "svg", "FILE", struct topdown, svg, "Draw the tree into FILE."),
 	OPT_TEXT('o', "output", "FILE", struct topdown, output.path, "Print to FILE instead of standard error."),
+	OPT_REFUSED(0, "cut", "only counts of events are taken in pieces", "softpmu stat --cut -M TopdownL1,TopdownL2 "
+		"computes the tree from events"),
 	OPT_END
 };
+
+/* Does it ask for more than the one tree of the run, which is all that is estimated? */
+static bool misfit(const struct topdown *t)
+{
+	return t->interval_ms > 0 || t->per_thread || t->per || t->one_pmu || t->perf_metrics || t->hottest;
+}
 
 /* Options that do not go together.  0, or -1 after one printed line. */
 static int check(const struct topdown *t)
@@ -90,9 +113,8 @@ static int check(const struct topdown *t)
 		with = t->per_thread ? "--per-thread" : "--interval";
 	} else if (t->hottest && (intervals || t->per_thread || t->per || t->style.form != TOPDOWN_TREE)) {
 		text = "--hottest follows the one tree of the run: not with --interval, --per, -x or -j";
-	} else if (t->sample.on &&
-		(intervals || t->per_thread || t->per || t->one_pmu || t->perf_metrics || t->hottest)) {
-		text = "--sample estimates the one tree of the run: not with ";
+	} else if (t->sample.on && misfit(t)) {
+		text = "--sample and --detail=N estimate the one tree of the run: not with ";
 		with = intervals                     ? "--interval"
 			: t->per_thread || t->per    ? "--per"
 			: t->one_pmu                 ? "--one-pmu"
@@ -240,12 +262,10 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	bool any = false, unsaid = false;
 	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s",
 		c->name, c->title, c->frequency_ghz, cli_changed(&t->run),
-		(unsigned long long)(res->instructions + (t->sample.on ? res->warmed : 0)),
+		(unsigned long long)(res->instructions + (cli_sample_estimates(&t->sample) ? res->warmed : 0)),
 		(unsigned long long)res->cycles, session_pmus(t->session), cli_pmu_note(&t->run, note));
-	if (t->sample.on)
-		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",
-			t->sample.windows, 100.0 * t->sample.measured /
-			(double)(res->instructions + res->warmed));
+	if (cli_sample_estimates(&t->sample))
+		cli_sample_print(&t->sample, res, out);
 	for (size_t k = 0; k < m->metrics; k++)
 		if (m->metric[k].level && m->metric[k].level <= t->style.level && !m->metric[k].text) {
 			fprintf(out, "%s%s", unsaid ? ", " : " No formula, since this PMU has no events for it: ",
@@ -407,6 +427,9 @@ static int measure(struct topdown *t)
 		cli_warn("%s", res.note);
 	if (res.threads_at_once)
 		cli_warn(CLI_SAMPLE_THREADS);
+	if (res.threads_detailed)
+		cli_note("all of the run was timed, because several threads ran at the same time (--sample estimates "
+			"the tree, and is faster)");
 	if (started && t->interval_ms > 0) {
 		if (res.cycles > t->last_cycle)
 			on_interval(t, res.cycles);
@@ -422,7 +445,7 @@ static int measure(struct topdown *t)
 			print_threads(t);
 		else if (t->per && good)
 			print_places(t);
-		if (t->sample.on)
+		if (cli_sample_estimates(&t->sample))
 			good &= !topdown_estimate(t, &res);
 		else
 			cli_metrics_values(&t->metrics, topdown_whole_count, t, seconds);
@@ -433,7 +456,7 @@ static int measure(struct topdown *t)
 			t->style.column[t->style.columns++] =
 				(struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
 		}
-		if (t->fields) {
+		if (t->fields && !cli_sample_estimates(&t->sample)) {
 			topdown_all_fields(t);
 			t->style.column[t->style.columns++] =
 				(struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
@@ -467,8 +490,8 @@ static bool prepare(struct topdown *t)
 		cli_error("--perf-metrics: the PMU '%s' has no MSR_PERF_METRICS", t->run.core.pmu);
 		return false;
 	}
-	if (fields && !t->sample.on && !t->run.run.smt && !t->per && !t->per_thread && !(t->interval_ms > 0) &&
-		(t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
+	if (fields && (!t->sample.on || t->sample.after) && !t->run.run.smt && !t->per && !t->per_thread &&
+		!(t->interval_ms > 0) && (t->style.form != TOPDOWN_CSV || t->perf_metrics)) {
 		t->fields = calloc(metrics, sizeof *t->fields);
 		fields_missing = !t->fields;
 	}
@@ -520,6 +543,8 @@ static int run(int argc, char **argv)
 		free(t.words);
 		return go ? 2 : 0;
 	}
+	if (!t.sample.on && !t.sample.in_full && !misfit(&t) && !run_sample_misfit(&t.run.run))
+		cli_sample_default(&t.sample);
 	t.model = cli_model(&t.run.core);
 	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) &&
 		topdown_choose_events(&t) && prepare_one(&t);

@@ -98,11 +98,11 @@ static double estimated_count(void *context, size_t event)
 void topdown_all_slots(struct topdown *t)
 {
 	memset(t->slots, 0, sizeof t->slots);
-	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT && t->sample.on && t->exact; c++) {
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT && cli_sample_estimates(&t->sample) && t->exact; c++) {
 		const double slots = estimated_count(t, t->events.count + 1 + c);
 		t->slots[c] = slots > 0 ? (uint64_t)(slots + 0.5) : 0;
 	}
-	for (size_t k = 0; k < t->threads_count && !t->sample.on; k++)
+	for (size_t k = 0; k < t->threads_count && !cli_sample_estimates(&t->sample); k++)
 		if (topdown_add_slots(t, k))
 			return;
 }
@@ -110,6 +110,12 @@ void topdown_all_slots(struct topdown *t)
 int topdown_estimate(struct topdown *t, const struct run_result *result)
 {
 	struct err err = { 0 };
+	memset(t->slots, 0, sizeof t->slots);
+	for (size_t k = 0; k < t->threads_count; k++)
+		if (t->exact && !cli_sample_has_windows(&t->sample, k) && topdown_add_slots(t, k))
+			return -1;
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT && t->exact; c++)
+		t->sample.detail[t->events.count + 1 + c] += (double)t->slots[c];
 	if (cli_sample_finish(&t->sample, result, &err)) {
 		cli_error("%s", err.text);
 		return -1;
@@ -247,14 +253,9 @@ static bool on_client(void *context, struct run_thread *run, const struct st_cli
 	return session_client(((struct topdown *)context)->session, run, request, name, answer);
 }
 
-static void on_sampled(void *context, struct run_thread *run)
+/* Tells the estimates the thread's slots so far. */
+static void tell_slots(struct topdown *t, const struct run_thread *run)
 {
-	cli_sample_sampled(&((struct topdown *)context)->sample, run);
-}
-
-static uint64_t on_window(void *context, struct run_thread *run, const struct run_window *w)
-{
-	struct topdown *t = context;
 	const struct thread_slots *s = slots_of(t, run);
 	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
 	if (s && s->slots) {
@@ -262,6 +263,18 @@ static uint64_t on_window(void *context, struct run_thread *run, const struct ru
 		for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++)
 			t->sample.extra[c] = (double)slots[c];
 	}
+}
+
+static void on_sampled(void *context, struct run_thread *run)
+{
+	tell_slots(context, run);
+	cli_sample_sampled(&((struct topdown *)context)->sample, run);
+}
+
+static uint64_t on_window(void *context, struct run_thread *run, const struct run_window *w)
+{
+	struct topdown *t = context;
+	tell_slots(t, run);
 	return cli_sample_window(&t->sample, run, w);
 }
 

@@ -59,6 +59,8 @@ static const struct option options[] = {
 		"'prefetch.*,disambiguation'."),
 	OPT_FLAG(0, "no-keep", struct tuning, no_keep, "Only say what was found."),
 	OPT_FLAG('q', "quiet", struct tuning, quiet, "Do not say what is being tried."),
+	OPT_REFUSED(0, "sample", "an interval is the same instructions on every machine, so each would need windows of "
+		"its own", "softpmu tune --sample finds settings for the whole run"),
 	OPT_END
 };
 

@@ -2,11 +2,13 @@
  * Processes that each replay the stream on one machine (tune_pool.h).
  *
  * They are forked from a parent without threads, write their counts into a pipe and exit.  The order in which
- * they end changes only the order of the lines in the state file. */
+ * they end changes only the order of the lines in the state file.  Sampled replays (tune_seen.h) are threads. */
 #include "cli/tune/tune_pool.h"
+#include "cli/tune/tune_seen.h"
 #include "core/machine/features.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -42,33 +44,10 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* A replay.  Of a sampled one, a thread's sink_private is not NULL in the measured parts of windows. */
-struct replay { struct energy_activity activity; bool sampled; uint64_t measured; };
-
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
-	struct replay *r = context;
-	if (!r->sampled || t->sink_private)
-		energy_batch(&r->activity, b);
-}
-
-static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
-{
-	struct replay *r = context;
-	if (w->leads)
-		return 0;
-	/* windows of different threads may overlap: what counts is the sum of their lengths */
-	r->measured += w->begins ? -w->instructions : w->instructions;
-	t->sink_private = w->begins ? r : NULL;
-	return 0;
-}
-
-/* What was counted in windows, as the whole run would have it. */
-static void scale(struct replay *r, uint64_t instructions)
-{
-	const double by = r->measured ? (double)instructions / (double)r->measured : 0;
-	for (unsigned i = 0; i < ENERGY_COUNTS_COUNT; i++)
-		r->activity.n[i] = (uint64_t)((double)r->activity.n[i] * by + 0.5);
+	(void)t;
+	energy_batch(context, b);
 }
 
 /* In the child: one replay. */
@@ -79,8 +58,7 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 	const struct core_wanted wanted = energy_wanted();
 	struct run_options o = p->run->run;
 	struct run_result result;
-	struct replay r = { .sampled = p->sample.measured };
-	const struct run_sink sink = { .context = &r, .batch = on_batch, .window = on_window };
+	const struct run_sink sink = { .context = &a->activity, .batch = on_batch };
 	*a = (struct answer){ 0 };
 	core_features_init(&features, p->preset);
 	if ((a->rc = *settings ? core_features_set_all(&features, settings, &a->err) : 0))
@@ -91,13 +69,7 @@ static void replay(const struct tune_pool *p, const char *settings, struct answe
 	o.wanted = &wanted;
 	o.argv = NULL;
 	o.save = NULL;
-	o.sample = p->sample;
 	a->rc = run_program(&o, &sink, &result, &a->err);
-	if (r.sampled)
-		scale(&r, result.instructions + result.warmed);
-	a->activity = r.activity;
-	if (!a->rc && r.sampled && !r.measured)
-		a->rc = err_set(&a->err, ERR_INPUT, "--sample: the run is too short for a window");
 }
 
 static int start(const struct tune_pool *p, struct worker *w, size_t at, char *settings, struct err *err)
@@ -220,10 +192,92 @@ static int next(struct tune_pool *p, struct worker *w, struct tune_try *tries, s
 	return rc ? rc : 1;
 }
 
+/* ---- sampled replays ---- */
+
+/* So many read the stream together: unpacking is then a small part of what each of them takes. */
+enum { TOGETHER = 20 };
+
+static int on_tick(void *context)
+{
+	(void)context;
+	return cli_interrupted();
+}
+
+/* Measures those of the tries `at` on that are not known yet, at most `most` of them.  *done: tries that were dealt
+ * with. */
+static int measure_some(struct tune_pool *p, struct tune_try *tries, size_t n, unsigned most, size_t *done,
+	struct err *err)
+{
+	struct tune_machine *machine = calloc(most, sizeof *machine);
+	char *settings[JOBS];
+	size_t of[JOBS];
+	unsigned machines = 0;
+	const double started = now();
+	int rc = machine ? 0 : err_set(err, ERR_NOMEM, "out of memory for replays");
+	for (; *done < n && machines < most && !rc; ++*done) {
+		char *text = tune_text(p->features, p->count, &tries[*done].set);
+		const struct energy_activity *known = text ? tune_state_find(p->state, text) : NULL;
+		if (!text)
+			rc = err_set(err, ERR_NOMEM, "out of memory");
+		if (known) {
+			fill(p, &tries[*done], text, known);
+			tries[*done].half = (double)NAN;	/* it is not kept */
+			p->known++;
+		}
+		if (rc || known) {
+			free(text);
+			continue;
+		}
+		struct tune_machine *m = &machine[machines];
+		core_features_init(&m->features, p->preset);
+		rc = *text ? core_features_set_all(&m->features, text, err) : 0;
+		core_features_config(&m->features, &m->core);
+		settings[machines] = text;
+		of[machines++] = *done;
+	}
+	struct run_options o = p->run->run;
+	o.sample = p->sample;
+	o.core = p->preset;
+	if (!rc && machines)
+		rc = tune_seen_replay(&o, p->seen, machine, machines, on_tick, p, err);
+	if (!rc && cli_interrupted())
+		rc = err_set(err, ERR_SYSTEM, "interrupted");
+	for (unsigned i = 0; i < machines; i++) {
+		if (!rc && machine[i].err.code)
+			rc = err_set(err, machine[i].err.code, "with %s: %s", *settings[i] ? settings[i] : "the preset",
+				machine[i].err.text);
+		else if (!rc)
+			rc = tune_state_add(p->state, settings[i], &machine[i].activity, err);
+		if (!rc) {
+			fill(p, &tries[of[i]], settings[i], &machine[i].activity);
+			tries[of[i]].half = machine[i].half;
+			p->ran++;
+		}
+		free(settings[i]);
+	}
+	p->seconds += now() - started;
+	free(machine);
+	return rc;
+}
+
+static int measure_together(struct tune_pool *p, struct tune_try *tries, size_t n, struct err *err)
+{
+	const unsigned most = !p->jobs ? TOGETHER : p->jobs > JOBS ? JOBS : p->jobs;
+	size_t done = 0;
+	int rc = 0;
+	while (done < n && !rc) {
+		show(p, tries, done, n, 1);
+		rc = measure_some(p, tries, n, most, &done, err);
+	}
+	return rc;
+}
+
 int tune_pool_measure(void *context, struct tune_try *tries, size_t n, struct err *err)
 {
 	struct tune_pool *p = context;
-	const unsigned jobs = p->jobs < 1 ? 1 : p->jobs > JOBS ? JOBS : p->jobs;
+	if (p->sample.measured)
+		return measure_together(p, tries, n, err);
+	const unsigned wanted = p->jobs ? p->jobs : tune_pool_processors(), jobs = wanted > JOBS ? JOBS : wanted;
 	struct worker *w = calloc(jobs, sizeof *w);
 	size_t at = 0, done = 0;
 	unsigned running = 0;

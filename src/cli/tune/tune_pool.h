@@ -5,6 +5,7 @@
 #define CLI_TUNE_POOL_H
 #include "analysis/tune/tune_model.h"
 #include "cli/cli.h"
+#include "cli/tune/tune_seen.h"
 #include "cli/tune/tune_state.h"
 
 struct tune_pool {
@@ -14,8 +15,11 @@ struct tune_pool {
 	unsigned count;
 	const struct energy_model *model;
 	struct tune_state *state;		/* keeps what was measured; looked up first */
-	unsigned jobs;
-	struct run_sample sample;		/* windows of each replay; measured 0: it is timed throughout */
+	unsigned jobs;				/* replays at a time; 0: as many as are good */
+	/* Windows of each replay; measured 0: it is timed throughout.  Sampled replays are threads of this process, and
+	 * read the stream together. */
+	struct run_sample sample;
+	const struct tune_seen *seen;		/* by the run on the preset, if it is sampled */
 	/* so far */
 	size_t ran, known;
 	double seconds;				/* of runs, added up */

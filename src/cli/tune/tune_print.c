@@ -37,10 +37,12 @@ static const char *objective_help(const struct tune_goal *g, char text[96])
 static void row(const struct tune_view *v, const char *name, const char *level, const struct tune_try *r)
 {
 	const struct tune_try *p = tune_tries(v->search, &(size_t){ 0 });
-	char a[32], b[32], c[32];
-	fprintf(v->out, " %-24s %-9s %10s %10s %10s\n", name, level, signed_percent(change(p->cycles, r->cycles), a),
+	char a[32], b[32], c[32], half[32] = "";
+	if (v->pool->sample.measured && r->half > 0)
+		snprintf(half, sizeof half, "   +- %.2f%%", 100 * r->half);
+	fprintf(v->out, " %-24s %-9s %10s %10s %10s%s\n", name, level, signed_percent(change(p->cycles, r->cycles), a),
 		signed_percent(change(p->energy, r->energy), b),
-		signed_percent(change(p->cycles * p->energy, r->cycles * r->energy), c));
+		signed_percent(change(p->cycles * p->energy, r->cycles * r->energy), c), half);
 }
 
 static void singles(const struct tune_view *v)
@@ -55,8 +57,8 @@ static void singles(const struct tune_view *v)
 			if (changed != 1 || !r[k].set.level[i])
 				continue;
 			if (!shown++)
-				fprintf(v->out, " %-24s %-9s %10s %10s %10s\n", "one feature", "", "cycles", "energy",
-					"EDP");
+				fprintf(v->out, " %-24s %-9s %10s %10s %10s%s\n", "one feature", "", "cycles", "energy",
+					"EDP", v->pool->sample.measured ? "   of cycles, 95 %" : "");
 			row(v, v->pool->features[i].name, v->pool->features[i].level[r[k].set.level[i]], &r[k]);
 		}
 	if (shown)
@@ -108,6 +110,59 @@ static void pruned(const struct tune_view *v)
 		if (tune_pruned(v->search, i))
 			wrapped(v->out, &column, v->pool->features[i].name, !--left);
 	fprintf(v->out, "\n  (%u of %u features)\n\n", n, v->pool->count);
+}
+
+/* ---- ties of a sampled search ---- */
+
+/* Do the intervals leave open whether this is better than the choice, by more than what counts as nothing?  Both
+ * intervals are of differences from the same run, so the root of the sum of their squares is rather too wide. */
+static bool is_tie(const struct tune_view *v, const struct tune_try *r, const struct tune_try *c)
+{
+	const struct tune_try *p = tune_tries(v->search, &(size_t){ 0 });
+	const double half = hypot(r->half, c->half), more = (r->cycles - c->cycles) / p->cycles;
+	return r != c && !(more - half >= -TUNE_NOTHING * v->goal->threshold);	/* unknown: it may be */
+}
+
+static size_t ties(const struct tune_view *v, const struct tune_try *c)
+{
+	size_t n, found = 0;
+	const struct tune_try *r = tune_tries(v->search, &n);
+	for (size_t i = 0; i < n; i++)
+		found += is_tie(v, &r[i], c);
+	return found;
+}
+
+static bool has_ties(const struct tune_view *v)
+{
+	return v->pool->sample.measured && v->goal->what == TUNE_CYCLES;
+}
+
+static void print_ties(const struct tune_view *v, const struct tune_try *c)
+{
+	size_t n;
+	const struct tune_try *r = tune_tries(v->search, &n);
+	if (!has_ties(v)) {
+		if (v->pool->sample.measured)
+			fputs("   Ties are not known: only cycles have an interval\n", v->out);
+		return;
+	}
+	if (!ties(v, c)) {
+		fputs("   No tie: by its 95 % interval, no other configuration is better\n", v->out);
+		return;
+	}
+	fputs("   Ties: by their 95 % intervals these may be better (cycles against the choice):\n", v->out);
+	for (size_t i = 0; i < n; i++) {
+		char more[32], half[32] = "unknown";
+		if (!is_tie(v, &r[i], c))
+			continue;
+		if (!isnan(r[i].half + c->half))
+			snprintf(half, sizeof half, "+- %.2f%%", 100 * hypot(r[i].half, c->half));
+		char *text = tune_text(v->pool->features, v->pool->count, &r[i].set);
+		fprintf(v->out, "     %-8s %-10s %s\n",
+			signed_percent(change(r->cycles, r->cycles + r[i].cycles - c->cycles), more), half,
+			text && *text ? text : "the core unchanged");
+		free(text);
+	}
 }
 
 /* Where the energy went, for the parts that the choice changes most. */
@@ -168,9 +223,13 @@ void tune_print(const struct tune_view *v)
 	fprintf(out, "\n Tuning of '%s'\n Core: %s (%s) at %g GHz%s, user mode only; %s\n", v->program,
 		v->run->core.name, v->run->core.title, v->run->core.frequency_ghz,
 		v->run->sets ? ", changed by --set" : "", objective_help(v->goal, text));
-	fprintf(out, " Unchanged: %.0f instructions, %.0f cycles, %.0f nJ (%.0f%% leaked)\n\n",
+	fprintf(out, " Unchanged: %.0f instructions, %.0f cycles, %.0f nJ (%.0f%% leaked)\n%s",
 		(double)p->activity.n[ENERGY_COUNT_instructions], p->cycles, p->energy,
-		bill.total > 0 ? 100 * bill.fixed / bill.total : 0);
+		bill.total > 0 ? 100 * bill.fixed / bill.total : 0, v->pool->sample.measured ? "" : "\n");
+	if (v->pool->sample.measured)
+		fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n\n",
+			windows_number(v->pool->seen->windows), 100 * windows_measured(v->pool->seen->windows) /
+			(double)p->activity.n[ENERGY_COUNT_instructions]);
 	singles(v);
 	interactions(v);
 	pruned(v);
@@ -186,6 +245,7 @@ void tune_print(const struct tune_view *v)
 	} else {
 		fprintf(out, " Choice: the core unchanged; no change gains %g %%\n", 100 * v->goal->threshold);
 	}
+	print_ties(v, c);
 	fprintf(out, " %zu configurations, of %.4g possible ones: %zu run", n, tune_space(v->search), v->pool->ran + 1);
 	if (v->pool->known)
 		fprintf(out, ", %zu known from an earlier search", v->pool->known);
@@ -249,6 +309,18 @@ void tune_print_json(const struct tune_view *v)
 	}
 	fputs("{\"choice\": ", v->out);
 	json_settings(v, &c->set);
+	if (has_ties(v)) {
+		const char *comma = "";
+		r = tune_tries(v->search, &n);
+		fputs(", \"ties\": [", v->out);
+		for (size_t i = 0; i < n; i++)
+			if (is_tie(v, &r[i], c)) {
+				fputs(comma, v->out);
+				json_settings(v, &r[i].set);
+				comma = ", ";
+			}
+		fputs("]", v->out);
+	}
 	fprintf(v->out, ", \"ran\": %zu, \"known\": %zu, ", v->pool->ran + 1, v->pool->known);
 	json_try(v, c);
 }

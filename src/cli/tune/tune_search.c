@@ -9,6 +9,7 @@
 #include "cli/common/cli_sample.h"
 #include "cli/tune/tune_pool.h"
 #include "cli/tune/tune_print.h"
+#include "cli/tune/tune_seen.h"
 #include "core/machine/features.h"
 #include "session/events/pushout_events.h"
 #include "util/near.h"
@@ -38,10 +39,11 @@ struct search {
 	uint64_t trace;			/* a hash of what was executed */
 	bool warmed;
 	struct cli_sample sample;
-	struct run_sample plan;		/* of the replays; measured 0: they are timed throughout */
+	struct run_sample plan;		/* of all runs; measured 0: they are timed throughout */
+	struct tune_seen seen;		/* of the run on the preset, if it is sampled */
 };
-enum { WINDOWS = 500 };	/* --sample=auto: in each replay */
-struct thread { struct cost_thread *cost; uint64_t hash; };
+enum { WINDOWS = 500 };	/* --sample=auto: in each run */
+struct thread { struct cost_thread *cost; uint64_t hash; struct tune_seen_thread seen; };
 
 /* ---- options ---- */
 
@@ -97,13 +99,13 @@ const struct option tune_search_options[] = {
 	OPT_WHOLE(0, "exhaustive", "N", struct search, exhaustive_most, 1, 1000000, "Try every combination instead, "
 		"if there are at most N."),
 	OPT_WHOLE(0, "jobs", "N", struct search, jobs, 1, 256, "Make N replays at a time. Default: the number of "
-		"processors."),
+		"processors; with --sample 20, because they share the unpacking of the stream."),
 	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
 		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
-	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of each replay. All "
-		"replays have the same windows, so that only the setting differs. The first run, on the machine as "
-		"it is, is timed to its end. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of each run. All "
+		"machines have the same windows, so that only the setting differs. The program is first executed "
+		"without a model, to record it. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_GROUP("What is printed"),
 	OPT_FLAG(0, "all", struct search, all, "Print every configuration that was tried."),
 	OPT_FLAG('j', "json", struct search, json, "Print JSON objects, one a line; every configuration that was "
@@ -195,6 +197,10 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	struct search *s = context;
 	struct thread *own = calloc(1, sizeof *own);
 	int rc = own ? cost_thread_start(s->cost, &own->cost, t->pid, err) : err_set(err, ERR_NOMEM, "out of memory");
+	if (!rc && s->plan.measured)
+		rc = cost_thread_sample(own->cost, t, err);
+	if (!rc && s->plan.measured)
+		rc = tune_seen_start(&s->seen, &own->seen, t, err);
 	if (rc) {
 		free(own);
 		own = NULL;
@@ -221,9 +227,11 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 {
 	struct search *s = context;
 	struct thread *own = t->sink_private;
-	energy_batch(&s->preset.activity, b);
+	if (!s->plan.measured)
+		energy_batch(&s->preset.activity, b);
 	if (!own)
 		return;
+	tune_seen_batch(&own->seen, b);
 	cost_thread_batch(own->cost, b);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *u = &b->records[i];
@@ -232,10 +240,35 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 	}
 }
 
+static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *part)
+{
+	struct thread *own = t->sink_private;
+	(void)context;
+	if (own) {
+		tune_seen_window(&own->seen, part);
+		cost_thread_window(own->cost, part);
+	}
+	return 0;
+}
+
+/* Prepares what windows count. */
+static int sample_preset(struct search *s, struct err *err)
+{
+	const int rc = s->plan.measured ? cost_run_sample(s->cost, err) : 0;
+	return rc || !s->plan.measured ? rc : tune_seen_create(&s->seen, err);
+}
+
+/* Makes estimates of what windows counted. */
+static int estimate_preset(struct search *s, const struct run_result *res, struct err *err)
+{
+	const int rc = s->plan.measured ? tune_seen_total(&s->seen, res, &s->preset.activity, err) : 0;
+	return rc || !s->plan.measured ? rc : cost_run_estimate(s->cost, res, err);
+}
+
 static int run_preset(struct search *s, struct run_result *res)
 {
 	const struct run_sink sink = {
-		.context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch
+		.context = s, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .window = on_window
 	};
 	const struct core_config *c = &s->run.core;
 	const struct pushout_widths widths = session_pushout_widths(c);
@@ -243,6 +276,8 @@ static int run_preset(struct search *s, struct run_result *res)
 	struct err err = { 0 };
 	const unsigned measures = tune_limit_measures(measure, c, &err);
 	int rc = measures ? cost_run_create(&s->cost, &widths, measure, measures, true, &err) : err.code;
+	if (!rc)
+		rc = sample_preset(s, &err);
 	if (!rc) {
 		const struct core_wanted wanted = core_wanted_both(energy_wanted(), cost_run_wanted(s->cost));
 		s->run.run.wanted = &wanted;
@@ -254,6 +289,8 @@ static int run_preset(struct search *s, struct run_result *res)
 			rc = memory.code;
 			err = memory;
 		}
+		if (!rc && !cli_interrupted())
+			rc = estimate_preset(s, res, &err);
 	}
 	if (rc)
 		cli_error("%s", err.text);
@@ -351,11 +388,10 @@ static int search(struct search *s)
 		.count = s->features,
 		.model = &s->model,
 		.jobs = s->jobs,
-		.sample = s->plan };
+		.sample = s->plan,
+		.seen = &s->seen };
 	struct tune *t = NULL;
 	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
-	if (!rc && s->plan.measured)	/* what the settings are compared with is seen in the same windows */
-		rc = tune_pool_measure(&pool, &s->preset, 1, &err);
 	if (!rc)
 		rc = tune_create(&t, s->feature, s->features, &s->goal, &s->preset, tune_pool_measure, &pool, &err);
 	cli_catch(true);
@@ -419,21 +455,12 @@ static char *program_text(const struct search *s)
 	return NULL;
 }
 
-/* The windows of the replays, of a run of so many instructions. */
-static void choose_windows(struct search *s, uint64_t instructions)
-{
-	if (!s->sample.on)
-		return;
-	s->plan = s->sample.plan;
-	const uint64_t least = RUN_SAMPLE_LEAST * (s->plan.measured + s->plan.lead), interval = instructions / WINDOWS;
-	if (s->sample.automatic)
-		s->plan.interval = interval > least ? interval : least;
-}
 
 static int measure_and_search(struct search *s)
 {
 	struct run_result res = { 0 };
 	struct err err = { 0 };
+	int recorded = 0;
 	if (energy_load(&s->model, cli_data_dir(), s->run.core.energy, &err)) {
 		cli_error("%s", err.text);
 		return 1;
@@ -446,7 +473,11 @@ static int measure_and_search(struct search *s)
 	if (!s->program ||
 		(!s->run.run.replay && !s->run.run.save && !(s->file = cli_keep_stream(&s->run, "tune", ""))))
 		return 1;
-	int rc = run_preset(s, &res), status = cli_exit_status(res.wait_status);
+	if (s->sample.on && cli_sample_plan(&s->sample, &s->run, WINDOWS, &s->plan, &recorded))
+		return 1;
+	if (s->sample.on)
+		s->run.run.sample = s->plan;
+	int rc = run_preset(s, &res), status = cli_exit_status(recorded ? recorded : res.wait_status);
 	if (res.note[0])
 		cli_warn("%s", res.note);
 	if (!rc && !s->preset.activity.n[ENERGY_COUNT_instructions]) {
@@ -461,8 +492,7 @@ static int measure_and_search(struct search *s)
 			s->run.run.replay = s->run.run.save;
 		s->run.run.save = NULL;
 		s->run.run.argv = NULL;
-		s->warmed = res.warmed;
-		choose_windows(s, res.instructions);
+		s->warmed = res.warmed && !s->sample.on;
 		rc = set_limits(s) || search(s);
 	}
 	return rc ? 1 : status;
@@ -479,7 +509,6 @@ int cmd_tune_search(int argc, char **argv)
 	s->out = stderr;
 	s->objective = "cycles";
 	s->threshold = 0.5;
-	s->jobs = tune_pool_processors();
 	cli_run_init(&s->run);
 	const int go = parse(s, argc, argv, &next);
 	if (!go)
@@ -501,6 +530,7 @@ int cmd_tune_search(int argc, char **argv)
 	cli_forget_stream(&s->run, s->file);
 	free(s->program);
 	cost_run_destroy(s->cost);
+	tune_seen_release(&s->seen);
 	free(s);
 	return status;
 }

@@ -33,6 +33,7 @@ void rename_reset(struct core *c, uint64_t cycle)
 		.rob_back = f->rob_size * SLOT_STEP,
 		.lb_size = f->load_buffer_size,
 		.prf_size = f->prf_integer,
+		.never_quick = f->ports_binding == BIND_LEAST,
 	};
 	rename_rings(c, f->wrong_path || c->walker);
 }
@@ -78,6 +79,7 @@ uint64_t rename_stall(struct core *c, enum spmu_signal signal, uint64_t from, ui
 	unsigned run = signal == SPMU_SIG_RESOURCE_STALL_RS ? RUN_RS : signal == SPMU_SIG_RESOURCE_STALL_SB ? RUN_SB :
 	               signal == SPMU_SIG_RESOURCE_STALL_ROB ? RUN_ROB : RUN_LB;
 	emit_grow(&c->e, run, signal, from, until, 1);
+	rn->quick = 0;
 	rn->cycle = until;
 	rn->slot = 0;
 	rn->used = 1;

@@ -73,6 +73,40 @@ static inline __attribute__((always_inline)) uint64_t rename_slot(struct core *c
 	return cycle;
 }
 
+/* Looks whether the slots behind the one that was just allocated wait for nothing but their delivery: those for which
+ * there is room in its cycle, if the last of them finds its entries of the uop queue and the reorder buffer free; those
+ * before it then do, too.  Whatever moves allocation sets rename.quick to 0. */
+static inline __attribute__((always_inline)) void rename_look(struct core *c)
+{
+	struct rename *rn = &c->rn;
+	const uint32_t n = rn->width - rn->used, pos = rn->pos + n * SLOT_STEP;
+	const bool free = *slot_alloc(rn, pos - c->fe.idq_back) <= c->fe.cycle &&
+		max64(*slot_free(rn, pos - rn->rob_back), rn->barrier) <= rn->cycle;
+	rn->quick_until = rn->cycle - rn->frontend_latency;
+	rn->quick = rn->used && free && c->sc.walk == rn->cycle && !rn->never_quick ? n : 0;
+}
+
+/* Delivers and allocates the next slot, if it is one of these and is delivered in time.  Returns false if it is not. */
+static inline __attribute__((always_inline)) bool rename_quick(struct core *c, uint64_t *alloc)
+{
+	struct rename *rn = &c->rn;
+	struct frontend *fe = &c->fe;
+	const uint32_t room = fe->room, used = rn->used + 1;
+	const uint64_t cycle = rn->cycle, fetch = fe->cycle + !room;
+	if (!rn->quick || fetch > rn->quick_until)
+		return false;
+	const bool full = used >= rn->width;
+	fe->cycle = fetch;
+	fe->room = (room ? room : fe->width) - 1;
+	rn->quick--;
+	rn->pos += SLOT_STEP;
+	rn->slot = rn->used;
+	rn->used = full ? 0 : used;
+	rn->cycle = cycle + full;
+	*slot_alloc(rn, rn->pos) = *alloc = cycle;
+	return true;
+}
+
 /* The next slot will be the first of its cycle. */
 static inline void rename_new_group(struct core *c)
 {

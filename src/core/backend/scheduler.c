@@ -163,6 +163,22 @@ static void again(struct scheduler *s, unsigned ports, unsigned slow)
 	}
 }
 
+/* From `cycle` on it finds uops of before, which wait for ports; which ones, `seed` says.  They leave no record. */
+void scheduler_disturb(struct scheduler *s, uint64_t cycle, uint64_t seed)
+{
+	enum { UOPS = 32, BEHIND = 8, CYCLES = 64 };	/* BEHIND: nothing is allocated before */
+	scheduler_advance(s, cycle);
+	for (unsigned i = 0; i < UOPS; i++) {
+		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);	/* Knuth's MMIX */
+		const unsigned port = (unsigned)(seed >> 33) % (unsigned)(32 - __builtin_clz(s->port_mask));
+		const struct port_choice *choice = &s->choice[1u << port];
+		if (scheduler_full(s, choice))
+			continue;
+		scheduler_enter(s, choice, port);
+		scheduler_take(s, port, s->walk + BEHIND + (seed >> 48) % CYCLES);
+	}
+}
+
 /* scheduler_advance within the window, with the rates of struct sustain. */
 static void advance_sustained(struct scheduler *s, uint64_t to)
 {

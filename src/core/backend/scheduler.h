@@ -34,6 +34,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to);
 void scheduler_wait(struct scheduler *s, const struct port_choice *choice);
 void scheduler_wait_room(struct scheduler *s, uint32_t room);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
+void scheduler_disturb(struct scheduler *s, uint64_t cycle, uint64_t seed);
 uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 

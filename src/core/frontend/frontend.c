@@ -93,6 +93,13 @@ void frontend_forget(struct core *c)
 	c->e.open = 0;
 	set_path(fe, FE_NONE, 1);
 	fe->room = 1;
+	c->rn.quick = 0;
+}
+
+/* An entry of the uop cache is dropped, or holds less from now on. */
+static inline void dsb_lost(struct core *c)
+{
+	c->warm.losses = ++c->machine->losses;
 }
 
 void frontend_reset(struct core *c, uint64_t cycle)
@@ -105,6 +112,7 @@ void frontend_reset(struct core *c, uint64_t cycle)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
 	if (fe->pair)
 		memset(fe->pair, 0, c->config.predict_pairs * sizeof *fe->pair);
+	dsb_lost(c);
 	fe->dsb_stamp = 0;
 	fe->lcp_last = fe->lcp_first = fe->lcp_second = 0;
 	memset(fe->dsb_hint, 0, sizeof fe->dsb_hint);
@@ -116,6 +124,7 @@ void frontend_copy(struct core *to, const struct core *from)
 	memcpy(to->fe.dsb, f->dsb, (size_t)from->config.dsb_sets * from->config.dsb_ways * sizeof *f->dsb);
 	memcpy(to->fe.dsb_hint, f->dsb_hint, sizeof f->dsb_hint);
 	to->fe.dsb_stamp = f->dsb_stamp;
+	dsb_lost(to);
 	to->fe.entry = NULL;
 	if (from->old.trace)
 		netburst_copy(to, from);
@@ -165,6 +174,7 @@ static struct dsb_entry *dsb_room(struct core *c, uint64_t window, struct dsb_en
 		if (!oldest || (lines <= ways && (mine || empty)))
 			return mine ? mine : empty;
 		*oldest = (struct dsb_entry){ .window = FE_NOWHERE };
+		dsb_lost(c);
 	}
 }
 
@@ -288,6 +298,7 @@ static bool straddle(struct core *c, uint64_t window, unsigned slots, const stru
 	const unsigned at = in->addr & c->fe.window_mask;
 	e->mask |= UINT64_C(1) << at;
 	e->held = (uint8_t)(at + 1);
+	dsb_lost(c);
 	e->stamp = ++c->fe.dsb_stamp;
 	return true;
 }
@@ -309,6 +320,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	if (!out && e && e->mask & bit) {
 		if ((in->addr & c->fe.window_mask) >= e->held)
 			return;
+		dsb_lost(c);
 		e->mask &= ~(UINT64_C(0))
 			<< 1
 			<< (e->held -
@@ -316,8 +328,10 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 		e->held = 0;
 	}
 	if (out || (f->dsb_jcc_erratum && ends_window(c, in))) {
-		if (e)
+		if (e) {
 			*e = (struct dsb_entry){ .window = FE_NOWHERE };
+			dsb_lost(c);
+		}
 		return;
 	}
 	const bool wide = in->flags & c->fe.wide;
@@ -330,6 +344,7 @@ static void dsb_fill(struct core *c, const struct insn *in, uint64_t window)
 	c->fe.fill_lines += line;
 	if (e && e->lines + line > f->dsb_window_lines) {	/* more than a window may hold: it starts over */
 		e->mask = e->look = e->lines = 0;
+		dsb_lost(c);
 		line = 1;
 		/* decoded straight through: it never fits */
 		if (f->dsb_halves && c->fe.fill_lines > f->dsb_window_lines) {
@@ -368,6 +383,7 @@ void frontend_discard(struct core *c, uint64_t addr, uint64_t bytes)
 	for (size_t i = 0; i < n; i++)
 		if (fe->dsb[i].window - first <= last - first)
 			fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
+	dsb_lost(c);
 	frontend_elsewhere(c);
 	fe->loop_active = false;
 	fe->loop_branch = FE_NOWHERE;

@@ -14,6 +14,9 @@
  * The snoop filter of a victim L3 (l3.filter) has an entry for each line of the cores.  If it needs an entry's place,
  * the line leaves the cores and goes to L3, as a line that L2 gives up (GUESS; counting L3 hits in a second sweep over
  * more lines of one of its sets than it has ways settles it).  A line that left L1 unnoticed keeps its entry.
+ * A leader (memsys_shared_leads) with one core and a victim L3 queues what L2 asks of L3, and does it L3_LATER requests
+ * later: meanwhile the host fetches the lines of the model's tables, which are larger than its own L2.  Nothing of L2
+ * depends on L3 but whether a line that moves there is modified, which is added when the request is done.
  * Left out: distances on the mesh, a second socket.
  */
 #include "core/memory/memsys_state.h"
@@ -25,6 +28,7 @@ int l3_make(struct memsys_shared *s, const struct core_config *c, struct err *er
 {
 	s->has_l3 = c->l3_size > 0;
 	s->victim = c->l3_inclusion == 1 || !s->has_l3;
+	l3_note_all(s);
 	int rc = s->has_l3
 		? cache_init(&s->l3, "l3", c->l3_size, c->l3_ways, c->l3_replacement, s->line_log2, 0, err)
 		: 0;
@@ -88,6 +92,7 @@ void memsys_shared_destroy(struct memsys_shared *s)
 	cache_release(&s->filter);
 	free(s->used);
 	free(s->valid);
+	free(s->log.set);
 	frames_release(&s->frames);
 	free(s);
 }
@@ -111,9 +116,13 @@ uint32_t uncore_slice(const struct memsys_shared *s, uint32_t line)
 	return slice;
 }
 
-int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line)
+int32_t uncore_l3_find(struct memsys_shared *s, uint32_t line)
 {
-	return s->has_l3 ? cache_find(&s->l3, line) : -1;
+	l3_settle(s);
+	if (!s->has_l3)
+		return -1;
+	l3_note(s, cache_set(&s->l3, line));
+	return cache_find(&s->l3, line);
 }
 
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot)
@@ -226,6 +235,8 @@ static void l3_evicted(struct memsys *m, const struct cache_victim *v, uint64_t 
 void l3_empty(struct memsys *m, uint64_t cycle)
 {
 	struct cache *l3 = &m->shared->l3;
+	l3_settle(m->shared);
+	l3_note_all(m->shared);
 	for (uint32_t at = 0; m->shared->has_l3 && at < l3->sets * l3->stride; at++) {
 		struct cache_victim v = { l3->tag[at], l3->state[at] };
 		if (v.line == LINE_NONE)
@@ -244,6 +255,7 @@ static void l3_insert(struct memsys *m, uint32_t line, uint8_t state, uint64_t c
 			memory_write(m, line, cycle, timed);
 		return;
 	}
+	l3_note(s, cache_set(&s->l3, line));
 	int32_t slot = cache_fill(&s->l3, line, state, &v);
 	if (s->used)
 		s->used[slot] = (uint32_t)(s->latest >> LIFE_LOG2);
@@ -303,7 +315,9 @@ void filter_leave(struct memsys *m, uint32_t line)
 static int32_t l3_use(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
-	int32_t slot = uncore_l3_find(s, line);
+	int32_t slot = s->has_l3 ? cache_find(&s->l3, line) : -1;
+	if (slot >= 0)
+		l3_note(s, cache_set(&s->l3, line));
 	if (!s->used)
 		return slot;
 	if (timed && cycle > s->latest)
@@ -377,7 +391,8 @@ static uint64_t l3_state(const struct memsys_shared *s, int32_t slot, const stru
 		: SPMU_ATTR(EXCLUSIVE);
 }
 
-void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+static inline __attribute__((always_inline)) void victim_now(struct memsys *m, uint32_t line, uint8_t state,
+	uint64_t cycle, bool timed)
 {
 	struct memsys_shared *s = m->shared;
 	uint8_t dirty = state & LINE_DIRTY;
@@ -402,11 +417,13 @@ void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycl
 
 uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 {
+	l3_settle(m->shared);
 	return memory_write(m, line, cycle, timed);
 }
 
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, bool in_l3, uint64_t cycle, bool timed)
 {
+	l3_settle(m->shared);
 	SLICE_AT(m, UNC_WRITE, line, uncore_found_in(&m->shared->l3, uncore_l3_find(m->shared, line)), cycle, 1);
 	OFFCORE_AT(m, SPMU_ATTR(REQUEST_STREAMING) | (in_l3 ? SPMU_ATTR(SUPPLIED_L3) : 0), ((struct snoop){ 0 }), -1,
 		cycle);
@@ -414,8 +431,8 @@ uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, bo
 	return memory_write_bytes(m, line, bytes, cycle, timed);
 }
 
-uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
-                     enum inflight_source *source, uint8_t *state)
+static inline __attribute__((always_inline)) uint64_t read_now(struct memsys *m, uint32_t line, uint64_t cycle,
+	enum access_kind kind, bool timed, enum inflight_source *source, uint8_t *state)
 {
 	struct memsys_shared *s = m->shared;
 	const int32_t slot = l3_use(m, line, cycle, timed);
@@ -481,4 +498,78 @@ uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum acces
 	if (timed)
 		entry_signal(m, kind, line, found, cycle, known);
 	return known;
+}
+
+/* --- a leader's requests, done later --- */
+
+/* The oldest request is done. */
+static void do_oldest(struct memsys_shared *s)
+{
+	const struct l3_later l = s->later[s->later_first++ % L3_LATER];
+	struct memsys *m = s->core[0];
+	const bool clears = m->clears;
+	enum inflight_source source;
+	uint8_t state = 0;
+	s->later_count--;
+	m->clears = l.clears;
+	if (l.kind == LATER_VICTIM)
+		victim_now(m, l.line, l.state, 0, false);
+	else
+		read_now(m, l.line, 0, l.kind, false, &source, &state);
+	m->clears = clears;
+	if (!(state & LINE_DIRTY))
+		return;
+	/* the line came modified: it is in L2, or L2 has given it up since */
+	for (uint32_t i = 0; i < s->later_count; i++) {
+		struct l3_later *v = &s->later[(s->later_first + i) % L3_LATER];
+		if (v->line == l.line && v->kind == LATER_VICTIM) {
+			v->state |= LINE_DIRTY;
+			return;
+		}
+	}
+	const int32_t slot = cache_find(&m->l2, l.line);
+	if (slot >= 0)
+		m->l2.state[slot] |= LINE_DIRTY;
+}
+
+void l3_settle(struct memsys_shared *s)
+{
+	while (s->later_count)
+		do_oldest(s);
+}
+
+/* Queues the request if it may be done later, else does all that wait before it. */
+static inline bool do_later(struct memsys *m, uint32_t line, unsigned kind, uint8_t state, bool timed)
+{
+	struct memsys_shared *s = m->shared;
+	if (timed || !s->leads || s->cores > 1 || !s->has_l3 || !s->victim || s->has_filter || s->used) {
+		l3_settle(s);
+		return false;
+	}
+	const uint32_t set = cache_set(&s->l3, line);
+	__builtin_prefetch(&s->l3.tag[set * s->l3.stride], 1);
+	__builtin_prefetch(&s->l3.word[set], 1);
+	__builtin_prefetch(&s->l3.state[set * s->l3.stride], 1);
+	s->later[(s->later_first + s->later_count++) % L3_LATER] =
+		(struct l3_later){ .line = line, .kind = (uint8_t)kind, .state = state, .clears = m->clears };
+	if (s->later_count == L3_LATER)	/* behind the above: a victim may be the line that the oldest one brought */
+		do_oldest(s);
+	return true;
+}
+
+void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed)
+{
+	if (!do_later(m, line, LATER_VICTIM, state, timed))
+		victim_now(m, line, state, cycle, timed);
+}
+
+uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
+                     enum inflight_source *source, uint8_t *state)
+{
+	if (!do_later(m, line, kind, 0, timed))
+		return read_now(m, line, cycle, kind, timed, source, state);
+	*source = FROM_L3;	/* warming does not ask */
+	*state = 0;
+	m->found = 0;
+	return 0;
 }

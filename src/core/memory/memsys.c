@@ -695,17 +695,6 @@ void memsys_prefetch(struct memsys *m, uint64_t addr, uint64_t cycle)
 
 /* --- functional warming --- */
 
-SLOW void warm_slow(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
-{
-	struct mem_result r;
-	if (!store) {
-		load_general(m, ip, addr, size, 0, false, false, &r);
-		return;
-	}
-	store_translate(m, addr, size, 0, false, &r);
-	store_general(m, addr, size, 0, false, false, &r);
-}
-
 void memsys_warm_stream(struct memsys *m, uint64_t addr, uint32_t size)
 {
 	struct mem_result r;
@@ -720,11 +709,11 @@ void memsys_warm_prefetch(struct memsys *m, uint64_t addr)
 
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
 {
-	uint32_t slot;
-	if (__builtin_expect((!store || (m->store_fast && !m->has_dtlb_store)) &&
-	                     hits(m, addr, size, LINE_PREFETCHED | (store ? LINE_SHARED : 0), &slot), 1)) {
-		m->l1d.state[slot] |= store ? LINE_DIRTY : 0;
+	struct mem_result r;
+	if (!store) {
+		load_general(m, ip, addr, size, 0, false, false, &r);
 		return;
 	}
-	warm_slow(m, ip, addr, size, store);
+	store_translate(m, addr, size, 0, false, &r);
+	store_general(m, addr, size, 0, false, false, &r);
 }

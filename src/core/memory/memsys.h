@@ -30,7 +30,7 @@ void memsys_copy(struct memsys *to, const struct memsys *from);
 /* The leader takes over the pages of the second-level TLB, and the lines of L2, that it lacks and a timed core has:
  * what wrong paths have brought there.  Lines that the leader had and lost are in L3, and are left out. */
 void memsys_feed_back(struct memsys *leader, const struct memsys *timed);
-int  memsys_shared_copy(struct memsys_shared *to, const struct memsys_shared *from, struct err *err);
+int  memsys_shared_copy(struct memsys_shared *to, struct memsys_shared *from, struct err *err);
 /* What only warmed: demand misses of L1, L2 and L3, and page walks; `branches` stays. */
 struct core_misses;
 void memsys_warm_misses(const struct memsys *m, struct core_misses *out);

@@ -191,6 +191,7 @@ int memsys_create(struct memsys **out, struct memsys_shared *s, const struct cor
 	int rc = memsys_make(out, c, err);
 	if (rc)
 		return rc;
+	l3_settle(s);
 	(*out)->shared = s;
 	(*out)->number = s->created++;
 	(*out)->emitter = e;
@@ -209,6 +210,7 @@ void memsys_destroy(struct memsys *m)
 	if (!m)
 		return;
 	struct memsys_shared *s = m->shared;
+	l3_settle(s);
 	for (uint32_t i = 0; i < s->cores; i++)
 		if (s->core[i] == m) {
 			memmove(&s->core[i], &s->core[i + 1], (s->cores - i - 1) * sizeof(s->core[0]));

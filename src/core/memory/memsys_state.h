@@ -25,8 +25,33 @@
 
 enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10, SPLITS_MAX = 16 };
 
+/* What happens to L3 beside a leader, which only warms, happens a little later (l3.c).  The queue keeps the order. */
+enum { L3_LATER = 16 };
+struct l3_later {
+	uint32_t line;
+	uint8_t kind;		/* enum access_kind of a read, or LATER_VICTIM: a line that L2 gives up */
+	uint8_t state;		/* that of a victim: set of enum line_state */
+	bool clears;		/* memsys.clears at the time */
+};
+
+/* The sets of L3 that were asked for something, in order, some more than once; of machines that are copied.  The set of
+ * the nth entry is set[n % L3_LOG].  memsys_shared_copy leaves out all other sets. */
+enum { L3_LOG = 8192 };
+struct l3_log {
+	uint32_t *set;		/* NULL: none, and everything is copied */
+	uint64_t count;
+	/* Of the last copy to this machine: whose it was, and both counts then.  A machine that was copied lives longer
+	 * than the one that took the copy. */
+	const struct memsys_shared *source;
+	uint64_t source_count, own_count;
+};
+
 struct memsys_shared {
 	struct cache l3, filter;	/* filter: the snoop filter's entries */
+	struct l3_log log;
+	struct l3_later later[L3_LATER];
+	uint32_t later_first, later_count;
+	bool leads;			/* memsys_shared_leads was called: nothing is ever timed here */
 	struct dram dram;
 	struct bus bus;
 	struct frames frames;
@@ -60,7 +85,7 @@ struct wc_line {
 	uint64_t free;		/* cycle at which the last content is gone */
 };
 
-enum access_kind { ACCESS_LOAD, ACCESS_RFO, ACCESS_CODE, ACCESS_PREFETCH, ACCESS_WALK };
+enum access_kind { ACCESS_LOAD, ACCESS_RFO, ACCESS_CODE, ACCESS_PREFETCH, ACCESS_WALK, LATER_VICTIM };
 
 struct memsys {
 	/* The members that an L1D hit touches come first. */
@@ -230,6 +255,20 @@ uint64_t l2_write_around(struct memsys *m, uint32_t line, uint64_t cycle, bool t
 /* l3.c.  A request that missed L2 and has a super queue entry from `cycle` on. */
 uint64_t uncore_read(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
                      enum inflight_source *source, uint8_t *state);
+/* Does what waits in memsys_shared.later.  Call it before anybody looks at a leader's L2, L3 or rows of memory from
+ * outside, or at its `warmed`. */
+void l3_settle(struct memsys_shared *s);
+/* A set of L3 may change. */
+static inline void l3_note(struct memsys_shared *s, uint32_t set)
+{
+	if (s->log.set)
+		s->log.set[s->log.count++ % L3_LOG] = set;
+}
+/* All of them may. */
+static inline void l3_note_all(struct memsys_shared *s)
+{
+	s->log.count += L3_LOG + 1;
+}
 /* A line leaves L2. */
 void uncore_victim(struct memsys *m, uint32_t line, uint8_t state, uint64_t cycle, bool timed);
 /* Writes a modified line to memory.  Returns when memory takes it. */
@@ -238,7 +277,7 @@ uint64_t uncore_write_back(struct memsys *m, uint32_t line, uint64_t cycle, bool
  * takes it. */
 uint64_t uncore_write_around(struct memsys *m, uint32_t line, uint64_t bytes, bool in_l3, uint64_t cycle, bool timed);
 /* For coherence.c: the L3 slot of a line, or -1; the state found there; the signal of a request at the line's slice. */
-int32_t uncore_l3_find(const struct memsys_shared *s, uint32_t line);
+int32_t uncore_l3_find(struct memsys_shared *s, uint32_t line);
 enum spmu_found uncore_found_in(const struct cache *c, int32_t slot);
 /* elsewhere: a core has the line. */
 static inline enum spmu_found uncore_found(const struct memsys_shared *s, int32_t slot, bool elsewhere)

@@ -8,6 +8,8 @@
 #include "core/memory/memsys_state.h"
 #include "core/memory/memsys_warm.h"
 
+enum { FETCH_AHEAD = 32 };	/* memsys_feed_back prefetches the host's lines of L3's tags for so many lines ahead */
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* Proves that the page is in this TLB, and touches it there.  *youngest: the page of the TLB's last lookup, whose touch
@@ -47,42 +49,41 @@ ALWAYS_INLINE bool hits(struct memsys *m, struct tlb *t, uint64_t addr, uint32_t
 	return true;
 }
 
-/* Of load and store, in: the access' instruction, which is only looked at if there is a miss. */
-ALWAYS_INLINE void load(struct memsys *m, const struct insn *in, uint64_t addr, uint32_t size)
+/* Of load and store, op: the access; insn: the block's instructions, which are only looked at if there is a miss. */
+ALWAYS_INLINE void load(struct memsys *m, const struct insn *insn, const struct warm_op *op, uint64_t addr)
 {
 	uint32_t slot;
-	if (__builtin_expect(!hits(m, &m->dtlb, addr, size, &m->last_page, LINE_PREFETCHED, &slot), 0))
-		memsys_warm_data(m, in->addr, addr, size, false);
+	if (__builtin_expect(!hits(m, &m->dtlb, addr, op->size, &m->last_page, LINE_PREFETCHED, &slot), 0))
+		memsys_warm_data(m, insn[op->insn].addr, addr, op->size, false);
 }
 
-ALWAYS_INLINE void store(struct memsys *m, const struct insn *in, uint64_t addr, uint32_t size)
+ALWAYS_INLINE void store(struct memsys *m, const struct insn *insn, const struct warm_op *op, uint64_t addr)
 {
 	struct tlb *t = m->has_dtlb_store ? &m->dtlb_store : &m->dtlb;
 	uint64_t *youngest = m->has_dtlb_store ? &m->last_store_page : &m->last_page;
 	uint32_t slot;
 	if (__builtin_expect(m->store_fast &&
-			    hits(m, t, addr, size, youngest, LINE_PREFETCHED | LINE_SHARED, &slot),
+			    hits(m, t, addr, op->size, youngest, LINE_PREFETCHED | LINE_SHARED, &slot),
 		    1))
 		m->l1d.state[slot] |= LINE_DIRTY;
 	else
-		memsys_warm_data(m, in->addr, addr, size, true);
+		memsys_warm_data(m, insn[op->insn].addr, addr, op->size, true);
 }
 
 void memsys_warm(struct memsys *m, const struct warm_op *op, size_t ops, const struct insn *insn, const uint64_t *slots)
 {
 	for (const struct warm_op *end = op + ops; op < end; op++) {
-		const struct insn *const in = &insn[op->insn];
 		if (op->kind == WARM_FETCH) {
-			fetch(m, in->addr);
+			fetch(m, insn[op->insn].addr);
 			continue;
 		}
 		const uint64_t addr = slots[op->slot];
 		if (__builtin_expect(addr == ST_NOT_DONE, 0))
 			continue;
 		if (op->kind == WARM_LOAD)
-			load(m, in, addr, op->size);
+			load(m, insn, op, addr);
 		else if (op->kind == WARM_STORE)
-			store(m, in, addr, op->size);
+			store(m, insn, op, addr);
 		else if (op->kind == WARM_STREAM)
 			memsys_warm_stream(m, addr, op->size);
 		else if (op->kind == WARM_PREFETCH)
@@ -103,9 +104,16 @@ static bool gave(const struct frames *f, uint32_t frame)
 	return false;
 }
 
+static inline bool same_four(const uint32_t *a, const uint32_t *b)
+{
+	return _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_load_si128((const __m128i *)a),
+		_mm_load_si128((const __m128i *)b))) == 0xffff;
+}
+
 void memsys_feed_back(struct memsys *leader, const struct memsys *timed)
 {
 	struct memsys_shared *shared = leader->shared;
+	l3_settle(shared);
 	const __typeof__(leader->warmed) before = leader->warmed;
 	if (leader->page_shift != 12 || !leader->has_stlb || leader->keeps_tlb)
 		return;
@@ -115,14 +123,24 @@ void memsys_feed_back(struct memsys *leader, const struct memsys *timed)
 			continue;
 		tlb_fill(&leader->stlb, page, frames_get(&shared->frames, 0, page));
 	}
-	for (uint32_t i = 0; shared->has_l3 && i < timed->l2.sets * timed->l2.stride; i++) {
-		const uint32_t line = timed->l2.tag[i];
+	const uint32_t lines = shared->has_l3 ? timed->l2.sets * timed->l2.stride : 0;
+	for (uint32_t i = 0; i < lines; i++) {
+		/* most are the same; lines is a multiple of 4 */
+		if (!(i & 3) && same_four(&timed->l2.tag[i], &leader->l2.tag[i])) {
+			i += 3;
+			continue;
+		}
+		const uint32_t line = timed->l2.tag[i], ahead = i + FETCH_AHEAD < lines ? i + FETCH_AHEAD : i;
+		if (timed->l2.tag[ahead] != leader->l2.tag[ahead])
+			__builtin_prefetch(&shared->l3.tag[cache_set(&shared->l3, timed->l2.tag[ahead]) *
+				shared->l3.stride]);
 		enum inflight_source source;
 		uint8_t state;
 		if (line != leader->l2.tag[i] && line != LINE_NONE && cache_find(&leader->l2, line) < 0 &&
-			uncore_l3_find(shared, line) < 0 &&
+			(l3_settle(shared), cache_find(&shared->l3, line) < 0) &&	/* nothing changes there */
 			!gave(&timed->shared->frames, line >> (12 - leader->line_log2)))
 			l2_access(leader, line, 0, ACCESS_WALK, false, &source, &state);
 	}
+	l3_settle(shared);
 	leader->warmed = before;
 }

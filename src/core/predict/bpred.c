@@ -43,16 +43,22 @@ struct bpred {
 };
 
 static __attribute__((noinline)) void
-mispredict(struct bpred *p, uint64_t ip, uint32_t flags, bool taken, uint64_t predicted, struct bpred_outcome *out)
+keep_mispredict(struct bpred *p, uint64_t ip, uint32_t flags, bool taken, uint64_t predicted)
 {
-	out->mispredicted = true;
-	out->predicted = predicted;
 	p->last.ip = ip;
 	p->last.predicted = predicted;
 	p->last.flags = flags;
 	p->last.taken = taken;
 	memcpy(p->last.path, p->indirect.path, sizeof(p->last.path));
 	p->last.history = p->class == CLASS_BTB ? p->two.history : p->hybrid.before;
+}
+
+static inline void mispredict(struct bpred *p, uint64_t ip, uint32_t flags, bool taken, uint64_t predicted,
+	struct bpred_outcome *out)
+{
+	out->mispredicted = true;
+	out->predicted = predicted;
+	keep_mispredict(p, ip, flags, taken, predicted);
 }
 
 int bpred_create(struct bpred **out, const struct core_config *c, struct err *err)
@@ -283,6 +289,18 @@ static __attribute__((noinline)) void put_right(struct bpred *p, uint64_t ip, ui
 	out->predicted_taken = taken;
 	out->mispredicted = out->wrong_target = false;
 	out->predicted = 0;
+}
+
+bool bpred_learn(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target)
+{
+	if (__builtin_expect(!(flags & p->unusual), 1)) {
+		struct bpred_outcome usual = { .predicted_taken = true };	/* what is not used is not written */
+		branch_by_tables(p, ip, flags, fallthrough, taken, target, &usual);
+		return usual.mispredicted;
+	}
+	struct bpred_outcome out;
+	bpred_branch(p, ip, flags, fallthrough, taken, target, &out);
+	return out.mispredicted;
 }
 
 void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,

@@ -42,6 +42,8 @@ struct ras *bpred_stack(struct bpred *p);
  * instruction; target: where the branch goes if taken. */
 void bpred_branch(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target,
                   struct bpred_outcome *out);
+/* As bpred_branch, if nobody asks for more than whether it was mispredicted, which is returned. */
+bool bpred_learn(struct bpred *p, uint64_t ip, uint32_t flags, uint64_t fallthrough, bool taken, uint64_t target);
 
 /* --- the wrong path --- */
 enum { BPRED_OWN = 8 };

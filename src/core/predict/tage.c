@@ -232,13 +232,26 @@ static void loop_train(struct tage *t, uint32_t tag, struct loop_entry *e, bool 
 		*e = (struct loop_entry){ .tag = tag, .age = 15, .taken = !taken };
 }
 
-/* Computes entry and tag in every table; returns the set of tables whose tag matches. */
-static inline __attribute__((always_inline)) uint32_t look_up(const struct tage *t, const uint16_t *fold,
-	const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc, const unsigned groups)
+/* What the tables hold for a branch: sets of tables, a bit each. */
+struct looked {
+	uint32_t match;		/* the tag matches */
+	uint32_t taken, firm;	/* the counter says taken; the entry is not new */
+};
+
+/* The top bits of the lanes: those of b above those of a. */
+static inline uint32_t signs(__m128i a, __m128i b)
+{
+	return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(a, b));
+}
+
+/* Computes entry and tag in every table, and looks at the entries; path: only a wrong path's prediction is wanted. */
+static inline __attribute__((always_inline)) struct looked look_up(const struct tage *t, const uint16_t *fold,
+	const uint16_t *fold2, uint16_t *at, uint16_t *tags, uint32_t index_pc, uint32_t tag_pc, const unsigned groups,
+	const bool path)
 {
 	__m128i pc = _mm_set1_epi16((short)index_pc), mask = _mm_set1_epi16((short)((1u << t->entries_log2) - 1));
 	__m128i tag = _mm_set1_epi16((short)tag_pc), log2 = _mm_cvtsi32_si128((int)t->entries_log2);
-	uint32_t match = 0;
+	struct looked l = { 0, 0, 0 };
 	for (unsigned g = 0; g < groups; g++, at += 8) {
 		uint16_t *const *e = t->table + 8 * g;
 		__m128i f = _mm_load_si128((const __m128i *)(fold + 8 * g)),
@@ -249,7 +262,8 @@ static inline __attribute__((always_inline)) uint32_t look_up(const struct tage 
 			_mm_xor_si128(_mm_xor_si128(f2, _mm_srli_epi16(f2, TAGE_TAG_BITS)), _mm_srli_epi16(f, 4));
 		want = _mm_xor_si128(want, tag);
 		want = _mm_and_si128(want, _mm_load_si128((const __m128i *)(t->tag_mask + 8 * g)));
-		_mm_store_si128((__m128i *)(tags + 8 * g), want);
+		if (!path)
+			_mm_store_si128((__m128i *)(tags + 8 * g), want);
 		__m128i have = _mm_cvtsi32_si128(e[0][at[0]]);
 		have = _mm_insert_epi16(have, e[1][at[1]], 1);
 		have = _mm_insert_epi16(have, e[2][at[2]], 2);
@@ -258,10 +272,22 @@ static inline __attribute__((always_inline)) uint32_t look_up(const struct tage 
 		have = _mm_insert_epi16(have, e[5][at[5]], 5);
 		have = _mm_insert_epi16(have, e[6][at[6]], 6);
 		have = _mm_insert_epi16(have, e[7][at[7]], 7);
-		__m128i same = _mm_cmpeq_epi16(_mm_srli_epi16(have, 5), want);
-		match |= (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(same, _mm_setzero_si128())) << 8 * g;
+		const __m128i same = _mm_cmpeq_epi16(_mm_srli_epi16(have, 5), want);
+		if (!path) {
+			l.match |= signs(same, _mm_setzero_si128()) << 8 * g;
+			continue;
+		}
+		const uint32_t both = signs(same, _mm_slli_epi16(have, 11));	/* and the counter's top bit */
+		l.match |= (both & 255) << 8 * g;
+		l.taken |= both >> 8 << 8 * g;
+		/* a new entry has usefulness 0 and a counter of 3 or 4 */
+		const __m128i state = _mm_and_si128(have, _mm_set1_epi16(31));
+		const __m128i fresh = _mm_or_si128(_mm_cmpeq_epi16(state, _mm_set1_epi16(ENTRY(0, 3, 0))),
+			_mm_cmpeq_epi16(state, _mm_set1_epi16(ENTRY(0, 4, 0))));
+		l.firm |= (signs(fresh, _mm_setzero_si128()) ^ 255) << 8 * g;
 	}
-	return match & t->all;
+	l.match &= t->all;
+	return l;
 }
 
 /* --- the wrong path --- */
@@ -304,26 +330,24 @@ void tage_path_push(const struct tage *t, struct tage_path *path, bool bit)
 		path_push(t, path, bit, 2);
 }
 
-/* The prediction of the matching entry with the longest history, or of the next one, or of the bimodal table. */
+/* The prediction of the matching entry with the longest history, or of the next one, or of the bimodal table.  It
+ * has no branches: where the path goes is what the host can least predict, so it should know soon. */
 static inline __attribute__((always_inline)) bool
 path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint32_t hash, const unsigned groups)
 {
-	uint16_t at[TAGE_TABLES] __attribute__((aligned(16))), tags[TAGE_TABLES] __attribute__((aligned(16)));
+	uint16_t at[TAGE_TABLES] __attribute__((aligned(16)));
 	const uint32_t index_pc = pc ^ pc >> t->entries_log2;
-	const uint32_t match = look_up(t, path->fold, path->fold2, at, tags, index_pc, hash >> 20, groups);
-	const bool base_says = t->base[(pc ^ pc >> 13) & t->base_mask] >= 2;
-	if (!match)
-		return base_says;
-	int provider = 31 - __builtin_clz(match);
-	const uint16_t entry = t->table[provider][at[provider]];
-	const unsigned counter = COUNTER(entry);
-	if (USEFUL(entry) || (counter != 3 && counter != 4) || t->use_alternate < 0)
-		return counter >= 4;
-	const uint32_t rest = match & ~(UINT32_C(1) << provider);
-	if (!rest)
-		return base_says;
-	provider = 31 - __builtin_clz(rest);
-	return COUNTER(t->table[provider][at[provider]]) >= 4;
+	const struct looked l = look_up(t, path->fold, path->fold2, at, NULL, index_pc, hash >> 20, groups, true);
+	/* The bimodal table is bit 0 of these sets, ahead of the tables. */
+	const uint32_t base = t->base[(pc ^ pc >> 13) & t->base_mask] >> 1;
+	const uint32_t match = l.match << 1 | 1, taken = l.taken << 1 | base,
+		       firm = (l.firm << 1 | 1) | (t->use_alternate < 0 ? UINT32_MAX : 0);
+	const unsigned provider = 31 - (unsigned)__builtin_clz(match);
+	/* the next one behind it, or itself if there is none */
+	const uint32_t rest = (match ^ UINT32_C(1) << provider) | 1;
+	const unsigned next = 31 - (unsigned)__builtin_clz(rest);
+	const uint32_t ask = taken >> next ^ ((taken >> provider ^ taken >> next) & (0 - (firm >> provider & 1)));
+	return ask & 1;
 }
 
 static inline __attribute__((always_inline)) bool path_branch(const struct tage *t, struct tage_path *path, uint64_t ip,
@@ -342,33 +366,69 @@ bool tage_path_branch(const struct tage *t, struct tage_path *path, uint64_t ip)
 	return t->groups == 1 ? path_branch(t, path, ip, 1) : path_branch(t, path, ip, 2);
 }
 
-bool tage_branch(struct tage *t, uint64_t ip, bool taken)
+/* What the tables say of a branch.  provider, second: the tables with the longest match and the next one, or -1;
+ * says, alternate: what these two say, or the bimodal table.  fresh: the provider's entry is new. */
+struct opinion { int provider, second; uint16_t *entry; bool fresh, says, alternate; };
+
+static inline struct opinion ask(struct tage *t, uint32_t match, bool base_says)
 {
-	uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
-	uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
-	uint32_t match = t->groups == 1 ? look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 1)
-	                                : look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, 2);
-
-	uint8_t *base = &t->base[(pc ^ pc >> 13) & t->base_mask];
-	bool base_says = *base >= 2, alternate = base_says, predicted = base_says;
-	int provider = -1, second = -1;
-	uint16_t *entry = NULL;
-	bool fresh = false, says = base_says;
-	if (match) {
-		provider = 31 - __builtin_clz(match);
-		entry = &t->table[provider][t->at[provider]];
-		says = COUNTER(*entry) >= 4;
-		uint32_t rest = match & ~(UINT32_C(1) << provider);
-		if (rest) {
-			second = 31 - __builtin_clz(rest);
-			alternate = COUNTER(t->table[second][t->at[second]]) >= 4;
-		}
-		unsigned counter = COUNTER(*entry);
-		fresh = !USEFUL(*entry) && (counter == 3 || counter == 4);
-		predicted = fresh && t->use_alternate >= 0 ? alternate : says;
+	struct opinion o = { .provider = -1, .second = -1, .says = base_says, .alternate = base_says };
+	if (!match)
+		return o;
+	o.provider = 31 - __builtin_clz(match);
+	o.entry = &t->table[o.provider][t->at[o.provider]];
+	const unsigned counter = COUNTER(*o.entry);
+	const uint32_t rest = match & ~(UINT32_C(1) << o.provider);
+	o.says = counter >= 4;
+	if (rest) {
+		o.second = 31 - __builtin_clz(rest);
+		o.alternate = COUNTER(t->table[o.second][t->at[o.second]]) >= 4;
 	}
+	o.fresh = !USEFUL(*o.entry) && (counter == 3 || counter == 4);
+	return o;
+}
 
-	bool tage_says = predicted;
+/* The tables learn what the branch did.  right: they had predicted it. */
+static inline void learn(struct tage *t, const struct opinion *o, uint8_t *base, bool taken, bool right)
+{
+	bool more = !right && o->provider < (int)t->tables - 1;
+	uint16_t *const entry = o->entry;
+	if (entry) {
+		if (o->fresh && o->says != o->alternate) {
+			if (o->alternate == taken)
+				t->use_alternate += t->use_alternate < 7;
+			else
+				t->use_alternate -= t->use_alternate > -8;
+		}
+		if (o->fresh && o->says == taken)	/* the new entry was right and only needs training */
+			more = false;
+		if (o->says != o->alternate) {
+			unsigned useful = toward((uint8_t)USEFUL(*entry), o->says == taken, USEFUL_MAX);
+			*entry = (uint16_t)((*entry & ~3) | useful);
+		}
+		if (o->fresh) {
+			if (o->second >= 0)
+				train_entry(&t->table[o->second][t->at[o->second]], taken);
+			else
+				*base = toward(*base, taken, 3);
+		}
+		train_entry(entry, taken);
+	} else {
+		*base = toward(*base, taken, 3);
+	}
+	if (more)
+		allocate(t, o->provider, taken);
+}
+
+static inline __attribute__((always_inline)) bool branch(struct tage *t, uint64_t ip, bool taken, const unsigned groups)
+{
+	const uint32_t pc = (uint32_t)(ip ^ ip >> 32), hash = pc * UINT32_C(0x9e3779b1);
+	const uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
+	const uint32_t match = look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, groups, false).match;
+	uint8_t *const base = &t->base[(pc ^ pc >> 13) & t->base_mask];
+	const struct opinion o = ask(t, match, *base >= 2);
+	const bool tage_says = o.fresh && t->use_alternate >= 0 ? o.alternate : o.says;
+	bool predicted = tage_says;
 	if (t->loop) {
 		uint32_t tag = hash | 1;
 		struct loop_entry *e = &t->loop[(hash >> 12) & t->loop_mask];
@@ -386,40 +446,16 @@ bool tage_branch(struct tage *t, uint64_t ip, bool taken)
 		if (e->tag == tag || tage_says != taken)
 			loop_train(t, tag, e, taken, tage_says != taken, opinion);
 	}
-
-	/* Learn.  Most branches hit a saturated entry, and there is nothing to learn. */
-	if (entry && tage_says == taken && says == alternate && COUNTER(*entry) == (taken ? COUNTER_MAX : 0)) {
-		tage_push(t, taken);
-		return predicted;
-	}
-	bool more = tage_says != taken && provider < (int)t->tables - 1;
-	if (entry) {
-		if (fresh && says != alternate) {
-			if (alternate == taken)
-				t->use_alternate += t->use_alternate < 7;
-			else
-				t->use_alternate -= t->use_alternate > -8;
-		}
-		if (fresh && says == taken)	/* the new entry was right and only needs training */
-			more = false;
-		if (says != alternate) {
-			unsigned useful = toward((uint8_t)USEFUL(*entry), says == taken, USEFUL_MAX);
-			*entry = (uint16_t)((*entry & ~3) | useful);
-		}
-		if (fresh) {
-			if (second >= 0)
-				train_entry(&t->table[second][t->at[second]], taken);
-			else
-				*base = toward(*base, taken, 3);
-		}
-		train_entry(entry, taken);
-	} else {
-		*base = toward(*base, taken, 3);
-	}
-	if (more)
-		allocate(t, provider, taken);
-	tage_push(t, taken);
+	/* Most branches hit a saturated entry, and there is nothing to learn. */
+	if (!o.entry || tage_says != taken || o.says != o.alternate || COUNTER(*o.entry) != (taken ? COUNTER_MAX : 0))
+		learn(t, &o, base, taken, tage_says == taken);
+	push(t, taken, groups);
 	return predicted;
+}
+
+bool tage_branch(struct tage *t, uint64_t ip, bool taken)
+{
+	return t->groups == 1 ? branch(t, ip, taken, 1) : branch(t, ip, taken, 2);
 }
 
 void tage_copy(struct tage *to, const struct tage *from)

@@ -17,12 +17,14 @@ struct warm_exit {		/* an execution that leaves the block through this exit */
 	uint64_t last_mask;	/* instructions that it executes in the last window (struct warm_window) */
 	uint64_t next;		/* address behind the last instruction */
 	uint64_t times;		/* how often it was warmed since core_take_times was asked */
+	uint64_t held;		/* core.warm.losses of a core whose uop cache holds all of its windows; 0: none */
 };
 
-struct warm_window {
+struct warm_window {		/* entry is the only member that changes */
 	uint64_t window;	/* code address / window bytes */
 	uint64_t mask;		/* bit i: an instruction with uops starts at byte i of the window */
 	uint16_t first, end;	/* its instructions in the block */
+	uint16_t entry;		/* of the uop cache that holds it, while warm_exit.held is the core's */
 };
 
 /* A predicted branch.  In the middle of an execution it goes to `next`; as the last instruction, to wherever the next

@@ -89,6 +89,10 @@ static void flags_begin(struct walk_state *x, const struct walker *w)
 
 static void begin(struct walker *w, struct walk_state *x)
 {
+	x->w = w;	/* by member: GCC would clear all of them with REP STOS, which is slow to begin */
+	x->word4 = w->space->word_bytes == 4;
+	x->flags_size = 0;
+	x->b = x->r = 0;
 	memcpy(x->reg, w->reg, 16 * sizeof *x->reg);
 	for (unsigned r = 0; r < 16; r++)
 		x->known[r] = w->known >> r & 1;
@@ -116,7 +120,7 @@ size_t walker_walk(struct walker *w, const struct bpred *bp, uint64_t from, bool
 #define DO(what) [WALK_##what] = &&careful,
 	static const void *const ask[] = { WALK_DO(DO) };
 #undef DO
-	struct walk_state x = { .w = w, .word4 = w->space->word_bytes == 4 };
+	struct walk_state x;
 	const unsigned pace = (unsigned)(from * UINT64_C(0x9e3779b97f4a7c15) >> 40) & (PACES - 1);
 	uint64_t *const begins = out++, *const end = out + WALK_ROOM - 1, *const paced = out + walk_pace_ahead(w, pace),
 			*stop = paced, *o = out;

@@ -65,6 +65,9 @@ void walker_regs(struct walker *w, const struct st_regs *r);
 void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, unsigned nslots);
 /* Blocks were not followed: no register is known any more.  Memory keeps its last known words. */
 void walker_lose(struct walker *w);
+/* The walker is as if it had followed all blocks and never walked.  Only of a process with one thread; call it when no
+ * script is left to be run, and then walker_follow. */
+void walker_renew(struct walker *w);
 /* The core runs scripts of this thread in their order, and is done with one when `behind` more words of them
  * were made; 0: it is not known when it is done. */
 void walker_follow(struct walker *w, uint64_t behind);

@@ -469,6 +469,20 @@ void walker_lose(struct walker *w)
 	w->known = 0;
 }
 
+void walker_renew(struct walker *w)
+{
+	walk_space_again(w->space);
+	w->walks = w->stores = 0;
+	memset(w->overlay, 0, sizeof w->overlay);
+	w->path = (struct bpred_path){ 0 };
+	w->behind = w->made = 0;
+	w->oldest = w->newest = 0;
+	memset(w->pace, 0, sizeof w->pace);
+	memset(w->ran, 0, sizeof w->ran);
+	if (w->ahead)
+		memset(w->ahead->place, 0, sizeof w->ahead->place);
+}
+
 /* v: value of the track's slot. */
 static void track_one(struct walker *w, const struct track *t, uint64_t v, const uint64_t *slots, unsigned nslots)
 {

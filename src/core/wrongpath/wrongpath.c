@@ -240,80 +240,10 @@ void wrong_record(struct core *c, uint64_t ip, uint64_t is, unsigned port, uint3
 		.retire = (uint32_t)c->wrong.resolve - base };
 }
 
-/* --- slots too late to be dispatched --- */
-
-enum {
-	LATE_WORDS = 3,
-	LATE_LOAD = 4,
-	LATE_STORE = 8,
-	LATE_BRANCH = 16,
-	LATE_COMPUTES = 32,
-	LATE_ELIMINATED = 64,
-	LATE_RENAME = 128
-};
-
-/* what: these bits, by the step's kind.  They are not constants, so that one copy of the code serves all kinds. */
-static inline __attribute__((always_inline)) bool late_slot(
-	struct core *c, struct wrong_lead *l, const unsigned what, const uint64_t *w)
-{
-	const struct way way = { .wrong = true, .lead = true, .late = true, .quiet = true };
-	const struct shape is = {
-		.load = what & LATE_LOAD,
-		.store = what & LATE_STORE,
-		.branch = what & LATE_BRANCH,
-		.computes = what & LATE_COMPUTES,
-		.renames = what & LATE_RENAME,
-		.eliminated = what & LATE_ELIMINATED,
-	};
-	const struct step *s = script_step(*w);
-	struct slot_begun x;
-	return slot_begin(c, way, l, s, *w & SCRIPT_KIND, &x) && slot_finish(c, way, l, is, w, s, &x);
-}
-
-const uint64_t *wrong_late(struct core *c, const uint64_t *w)
-{
-	static const uint8_t of[SCRIPT_KIND + 1] = {
-		[STEP_ELIMINATED] = 1 | LATE_ELIMINATED,
-		[STEP_RENAME] = 1 | LATE_RENAME,
-		[STEP_COMPUTE] = 1,
-		[STEP_COMPUTE_MORE] = 1,
-		[STEP_BRANCH] = 2 | LATE_BRANCH,
-		[STEP_STORE] = 2 | LATE_STORE,
-		[STEP_LOAD] = 2 | LATE_LOAD,
-		[STEP_LOAD_MORE] = 2 | LATE_LOAD,
-		[STEP_LOAD_COMPUTE] = 2 | LATE_LOAD | LATE_COMPUTES,
-		[STEP_LOAD_COMPUTE_MORE] = 2 | LATE_LOAD | LATE_COMPUTES,
-		[STEP_LOAD_BRANCH] = 3 | LATE_LOAD | LATE_BRANCH,
-		[STEP_LOAD_BRANCH_MORE] = 3 | LATE_LOAD | LATE_BRANCH,
-	};
-	struct wrong_lead l;
-	wrong_enter(c, &l);
-	for (;;) {
-		const unsigned what = of[*w & SCRIPT_KIND];
-		if (LIKELY(what)) {
-			if (!late_slot(c, &l, what, w))
-				break;
-			w += what & LATE_WORDS;
-			continue;
-		}
-		if ((*w & SCRIPT_KIND) == SCRIPT_END)
-			break;
-		wrong_leave(c, &l);
-		const uint64_t *next = core_wrong_general(c, w);
-		wrong_enter(c, &l);
-		if (!next)
-			break;
-		w = next;
-	}
-	wrong_leave(c, &l);
-	return w;
-}
-
 /* --- there and back --- */
 
-/* Hides the size from the compiler, which else copies thousands of bytes in a way that is slow on the host for
- * more than some hundred. */
-static __attribute__((noinline)) void copy(void *to, const void *from, size_t bytes)
+/* Hides the size from the compiler, which else copies with REP MOVS: that is slow to begin on the host. */
+static __attribute__((noipa)) void copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 }
@@ -386,6 +316,7 @@ static void undo(struct core *c)
 	rn->barrier = x->rn.barrier;
 	rn->serial = x->rn.serial;
 	rn->resteered = false;
+	rn->quick = 0;
 	rn->bubble_floor = x->rn.bubble_floor;
 	rn->pos = x->rn.pos;
 	rn->loads = x->rn.loads;

@@ -2,8 +2,7 @@
  * Adds up samples by stack for export, and writes the folded and speedscope formats.
  *
  * Source of the formats: Brendan Gregg's FlameGraph, README ("Fold stacks"); speedscope's file-format-spec.ts.
- * Without call chains a stack is the sampled instruction alone.
- * Left out: inlined functions as frames of their own.
+ * Without call chains a stack is the sampled instruction alone, with the functions that are inlined there.
  */
 #include "output/export/export.h"
 #include "util/json.h"
@@ -31,10 +30,12 @@ static const char *keep(struct export *x, const char *s)
 	return x->text[x->texts++];
 }
 
-static uint64_t place_hash(const struct symbols_place *at)
+static uint64_t place_hash(const struct symbols_place *at, bool caller)
 {
-	return mix(mix(1, (uintptr_t)at->object), at->address);
+	return mix(mix(1 + caller, (uintptr_t)at->object), at->address);
 }
+
+#define NOT_FOUND_BY UINT64_MAX	/* a hash of what is not in the table */
 
 static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(const struct export *x, size_t i),
 	const struct export *x)
@@ -45,7 +46,10 @@ static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(c
 	if (!fresh)
 		return false;
 	for (size_t i = 0; i < used; i++) {
-		size_t at = hash(x, i) & (room - 1);
+		const uint64_t h = hash(x, i);
+		size_t at = h & (room - 1);
+		if (h == NOT_FOUND_BY)
+			continue;
 		while (fresh[at])
 			at = (at + 1) & (room - 1);
 		fresh[at] = i + 1;
@@ -56,7 +60,13 @@ static bool rehash(size_t **slot, size_t *slots, size_t used, uint64_t (*hash)(c
 	return true;
 }
 
-static uint64_t hash_place(const struct export *x, size_t i) { return place_hash(&x->place[i].at); }
+/* Inlined places are found behind the one that has the code. */
+static uint64_t hash_place(const struct export *x, size_t i)
+{
+	if (x->place[i].is_inlined)
+		return NOT_FOUND_BY;
+	 return place_hash(&x->place[i].at, x->place[i].caller);
+}
 
 static uint64_t stack_hash(const char *comm, const size_t *frame, size_t n)
 {
@@ -70,13 +80,22 @@ static uint64_t hash_stack(const struct export *x, size_t i)
 	return stack_hash(x->stack[i].comm, x->frame + x->stack[i].first, x->stack[i].depth);
 }
 
+/* Are these one function?  A function that is inlined is the same wherever it is. */
+static bool same_function(const struct export_function *f, const struct export_place *p)
+{
+	if (f->object != p->at.object)
+		return false;
+	if (p->is_inlined || (f->symbol && f->symbol->inlined))
+		return !strcmp(f->name, p->name) && !strcmp(f->file, p->own_file);
+	return f->symbol == p->at.symbol && (p->at.symbol || !strcmp(f->name, p->name));
+}
+
 /* Returns the index of a place's function, or SIZE_MAX without memory.  Functions of the same name in the same object
  * and file are one. */
 static size_t function_of(struct export *x, const struct export_place *p, size_t place)
 {
 	for (size_t i = 0; i < x->functions; i++)
-		if (x->function[i].symbol == p->at.symbol && x->function[i].object == p->at.object &&
-		    (p->at.symbol || !strcmp(x->function[i].name, p->name)))
+		if (same_function(&x->function[i], p))
 			return i;
 	struct export_function *f = grow_array(x->function, x->functions, &x->function_room, 64, sizeof *f);
 	if (!f)
@@ -87,39 +106,64 @@ static size_t function_of(struct export *x, const struct export_place *p, size_t
 	return x->functions++;
 }
 
-static size_t place_of(struct export *x, const struct symbols_place *at, uint64_t ip)
+/* Adds a place; `line` is the number of its line among `lines`. */
+static bool add_place(struct export *x, const struct export_place *place, const struct symbols_line *line,
+	size_t lines, size_t number)
 {
-	enum { INLINED = 16 };
-	struct symbols_line line[INLINED];
 	char text[32];
-	if (!rehash(&x->place_slot, &x->place_slots, x->places, hash_place, x))
-		return SIZE_MAX;
-	size_t slot = place_hash(at) & (x->place_slots - 1);
-	for (; x->place_slot[slot]; slot = (slot + 1) & (x->place_slots - 1)) {
-		const struct symbols_place *other = &x->place[x->place_slot[slot] - 1].at;
-		if (other->object == at->object && other->address == at->address)
-			return x->place_slot[slot] - 1;
-	}
 	struct export_place *p = grow_array(x->place, x->places, &x->place_room, 64, sizeof *p);
 	if (!p)
-		return SIZE_MAX;
+		return false;
 	x->place = p;
 	p += x->places;
-	*p = (struct export_place){ .at = *at, .ip = ip, .file = "", .own_file = "" };
-	size_t lines = symbols_place_lines(at, line, INLINED);
-	if (lines) {
-		p->file = line[0].file;
-		p->line = line[0].line;
-		p->own_file = line[lines - 1].file;
+	*p = *place;
+	p->file = p->own_file = "";
+	if (number < lines) {
+		p->file = p->own_file = line[number].file;
+		p->line = line[number].line;
 	}
-	snprintf(text, sizeof text, "%#llx", (unsigned long long)ip);
-	p->name = at->symbol ? at->symbol->name : keep(x, text);
-	p->at.dso = p->name ? keep(x, at->dso) : NULL;
-	p->at.path = p->at.dso ? keep(x, at->path) : NULL;
+	if (!p->is_inlined && lines)
+		p->own_file = line[lines - 1].file;
+	snprintf(text, sizeof text, "%#llx", (unsigned long long)p->ip);
+	p->name = p->at.symbol ? p->at.symbol->name : keep(x, text);
+	p->at.dso = p->name ? keep(x, p->at.dso) : NULL;
+	p->at.path = p->at.dso ? keep(x, p->at.path) : NULL;
 	if (!p->at.path || (p->function = function_of(x, p, x->places)) == SIZE_MAX)
+		return false;
+	x->places++;
+	return true;
+}
+
+/* The place of the function that has the code at ip. */
+static size_t place_of(struct export *x, const struct symbols_place *at, uint64_t ip, bool caller)
+{
+	enum { LINES = 64 };
+	struct symbols_line line[LINES];
+	const struct symbol *const *inlined = NULL;
+	if (!rehash(&x->place_slot, &x->place_slots, x->places, hash_place, x))
 		return SIZE_MAX;
-	x->place_slot[slot] = ++x->places;
-	return x->places - 1;
+	size_t slot = place_hash(at, caller) & (x->place_slots - 1);
+	for (; x->place_slot[slot]; slot = (slot + 1) & (x->place_slots - 1)) {
+		const struct export_place *other = &x->place[x->place_slot[slot] - 1];
+		if (other->at.object == at->object && other->at.address == at->address && other->caller == caller)
+			return x->place_slot[slot] - 1;
+	}
+	struct symbols_place instruction = *at;
+	instruction.address -= caller && at->address;	/* in the call */
+	const size_t lines = symbols_place_lines(&instruction, line, LINES), base = x->places;
+	const size_t count = x->inlines ? symbols_place_inlined(at, caller, &inlined) : 0;
+	struct export_place p = { .at = *at, .ip = ip, .caller = caller, .inlined = count };
+	if (!add_place(x, &p, line, lines, count))
+		return SIZE_MAX;
+	for (size_t k = count; k-- > 0;) {
+		p.at.symbol = inlined[k];
+		p.is_inlined = true;
+		p.inlined = 0;
+		if (!add_place(x, &p, line, lines, k))
+			return SIZE_MAX;
+	}
+	x->place_slot[slot] = base + 1;
+	return base;
 }
 
 static size_t stack_of(struct export *x, const char *comm, const size_t *frame, size_t n)
@@ -157,26 +201,44 @@ static size_t stack_of(struct export *x, const char *comm, const size_t *frame, 
 	return x->stacks - 1;
 }
 
+enum { FRAMES_MAX = 4 * PERFDATA_CHAIN_MAX };	/* of a stack, inlined functions among them */
+
+/* Adds the frames of an address, innermost first: at most up to `most`, but always that of the function that has the
+ * code. */
+static bool add_frames(struct export *x, const struct symbols_place *at, uint64_t ip, bool caller, size_t most,
+	size_t frame[FRAMES_MAX], size_t *n)
+{
+	const size_t place = place_of(x, at, ip, caller);
+	if (place == SIZE_MAX)
+		return false;
+	for (size_t k = x->place[place].inlined; k > 0 && *n + 1 < most; k--)
+		frame[(*n)++] = place + k;
+	frame[(*n)++] = place;
+	return true;
+}
+
 static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
 	const char *comm)
 {
 	struct export *x = context;
-	size_t frame[PERFDATA_CHAIN_MAX + 1], n = 0;
-	bool user = true;
-	for (size_t i = 0; i < r->chain_length && n < PERFDATA_CHAIN_MAX; i++) {
+	size_t frame[FRAMES_MAX], n = 0, chain = 0;
+	bool user = true, caller = false;
+	for (size_t i = 0; i < r->chain_length && chain < PERFDATA_CHAIN_MAX; i++) {
 		uint64_t ip = perfdata_chain_ip(r, i);
 		struct symbols_place at;
 		if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
 			user = ip == (uint64_t)PERF_CONTEXT_USER;
+			caller = false;
 			continue;
 		}
 		symbols_resolve(x->profile->symbols, r->pid, ip, UINT64_MAX, &at);
 		if (!user)
 			at = (struct symbols_place){ "[kernel.kallsyms]", "[kernel.kallsyms]", ip, NULL, NULL };
-		if ((frame[n++] = place_of(x, &at, ip)) == SIZE_MAX)
+		if (!add_frames(x, &at, ip, caller, FRAMES_MAX - PERFDATA_CHAIN_MAX + chain++, frame, &n))
 			return ERR_NOMEM;
+		caller = true;
 	}
-	if (!n && (frame[n++] = place_of(x, place, r->ip)) == SIZE_MAX)
+	if (!n && !add_frames(x, place, r->ip, false, FRAMES_MAX, frame, &n))
 		return ERR_NOMEM;
 	size_t stack = stack_of(x, comm, frame, n);
 	if (stack == SIZE_MAX)
@@ -192,11 +254,12 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	return 0;
 }
 
-int export_load(struct export **out, struct perfdata_file *file, struct err *err)
+int export_load(struct export **out, struct perfdata_file *file, bool inlines, struct err *err)
 {
 	struct export *x = calloc(1, sizeof *x);
 	if (!x)
 		return err_set(err, ERR_NOMEM, "out of memory");
+	x->inlines = inlines;
 	int code = profile_open(&x->profile, file, &(struct profile_options){ .chains = true }, err);
 	if (!code) {
 		x->events = x->profile->events;

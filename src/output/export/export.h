@@ -14,14 +14,20 @@
 #include "output/profile.h"
 #include <stdio.h>
 
-struct export_place {		/* an instruction */
+/* An instruction in a function.  One in inlined functions has several places behind each other: that of the function
+ * that has the code, then those of the functions that are inlined there, the outermost first. */
+struct export_place {
 	struct symbols_place at;
 	uint64_t ip;		/* of the first sample there */
+	bool caller;		/* it is a return address; file and line are those of the call */
 	const char *name;	/* name of its function; "0x401136" if there is none */
-	const char *file;	/* source file of the innermost inlined code; "" if unknown */
+	/* source line in the function: of a call that is inlined, or of the instruction; "" and 0 if unknown */
+	const char *file;
 	unsigned line;
 	const char *own_file;	/* source file of the function itself */
 	size_t function;	/* index in function[] */
+	size_t inlined;		/* so many places of inlined functions follow */
+	bool is_inlined;	/* it is one of them */
 };
 struct export_function {
 	const struct symbol *symbol;
@@ -31,7 +37,7 @@ struct export_function {
 };
 struct export_stack {
 	const char *comm;
-	size_t first, depth;	/* range of frame[]: indices of places, innermost first */
+	size_t first, depth;	/* range of frame[]: indices of places, innermost first, inlined ones among them */
 	uint64_t samples;
 };
 struct export_sample { size_t stack, event; uint64_t value; };
@@ -47,13 +53,15 @@ struct export {
 	size_t *frame;		size_t frames;
 	struct export_sample *sample;	size_t samples;		/* in order of time */
 	/* private */
+	bool inlines;
 	struct profile *profile;
 	char **text;		size_t texts;
 	size_t *place_slot, place_slots, *stack_slot, stack_slots;
 	size_t place_room, function_room, stack_room, frame_room, sample_room;
 };
 
-int  export_load(struct export **out, struct perfdata_file *file, struct err *err);
+/* inlines: functions that are inlined have frames of their own. */
+int  export_load(struct export **out, struct perfdata_file *file, bool inlines, struct err *err);
 void export_free(struct export *x);
 /* A failed write shows in ferror(to).  event: index of the event to print. */
 void export_folded(FILE *to, const struct export *x, size_t event);

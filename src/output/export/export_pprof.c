@@ -103,7 +103,8 @@ static void put_samples(struct bytes *b, struct strings *s, const struct export 
 	for (size_t k = 0; k < x->stacks; k++) {
 		const struct export_stack *st = &x->stack[k];
 		for (size_t i = 0; i < st->depth; i++)
-			varint(&list, x->frame[st->first + i] + 1);
+			if (!x->place[x->frame[st->first + i]].is_inlined)
+				varint(&list, x->frame[st->first + i] + 1);
 		message(&in, 1, &list);
 		varint(&list, st->samples);
 		for (size_t e = 0; e < x->events; e++)
@@ -150,18 +151,23 @@ static void put_mappings(struct bytes *b, struct strings *s, const struct export
 	bytes_free(&in);
 }
 
+/* One location for each address; the functions that are inlined there are its lines, the innermost first. */
 static void put_places(struct bytes *b, struct strings *s, const struct export *x, const uint64_t *mapping)
 {
 	struct bytes in = { 0 }, line = { 0 };
 	for (size_t p = 0; p < x->places; p++) {
 		const struct export_place *at = &x->place[p];
+		if (at->is_inlined)
+			continue;
 		number(&in, 1, p + 1);
 		if (mapping[at->function])
 			number(&in, 2, mapping[at->function]);
 		number(&in, 3, at->ip);
-		number(&line, 1, at->function + 1);
-		number(&line, 2, at->line);
-		message(&in, 4, &line);
+		for (size_t k = at->inlined + 1; k-- > 0;) {
+			number(&line, 1, at[k].function + 1);
+			number(&line, 2, at[k].line);
+			message(&in, 4, &line);
+		}
 		message(b, LOCATION, &in);
 	}
 	for (size_t f = 0; f < x->functions; f++) {

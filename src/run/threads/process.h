@@ -38,17 +38,20 @@ struct lanes;
 /* Where a thread is in a sampled run (sample.h). */
 struct sample_place {
 	enum sample_part { SAMPLE_GAP, SAMPLE_LEAD, SAMPLE_MEASURED } part;
-	uint64_t done;		/* instructions so far */
+	uint64_t done;		/* steps so far (sample.h) */
+	uint64_t rounds;	/* of these, those that are no instructions */
 	uint64_t until;		/* this part ends when so many are done */
 	uint64_t base;		/* where the current stretch begins */
 	uint64_t interval;	/* its length */
 	uint64_t then;		/* that of the next one */
 	uint64_t left;		/* where the last window ended */
 	uint64_t windows;	/* that have ended */
+	bool mute;		/* of a stream that is cut: what the core passes on belongs to no piece */
+	bool ran;		/* a window has ended since the core took over the leader's state */
 	/* of a thread without lanes; owned by the cores' thread; the front reads it when that is drained: */
 	uint64_t next_interval;	/* 0: as before */
 	uint64_t begin_cycle, begin_done;	/* where the window's measured part begins */
-	uint64_t cycles, instructions;	/* of the last window's measured part */
+	uint64_t cycles, instructions;	/* of the last window's measured part: instead of instructions, steps */
 };
 
 struct rthread {
@@ -159,7 +162,12 @@ void runner_forget_block(struct process *p, struct iblock *b);
 /* In run.c: waits until the cores have finished everything that is queued for this process. */
 void runner_drain(struct process *p);
 /* Number of instructions that an execution completes. */
-unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns);
+static inline unsigned run_completed(const struct iblock *b, unsigned exit, unsigned insns)
+{
+	const bool repeats =
+		insns && exit < b->exits && b->exit[exit].jump == ST_JUMP_REPEAT && insns == b->exit[exit].insns;
+	return insns - repeats;
+}
 
 /* Finds the process of that index; makes it if it is new. */
 int process_get(struct process **out, struct process_table *t, uint32_t index, uint32_t pid, struct runner *r,

@@ -3,6 +3,7 @@
  */
 #include "run/runner.h"
 #include "run/ahead.h"
+#include "run/cut.h"
 #include "run/lanes.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
@@ -22,13 +23,14 @@ bool runner_wants_assists(const struct run_options *o)
 	return o->wanted && o->wanted->assists;
 }
 
-static struct spmu_record *on_batch(void *context, const struct spmu_batch *batch)
+struct spmu_record *runner_batch(void *context, const struct spmu_batch *batch)
 {
 	struct rthread *t = context;
 	const struct run_sink *sink = t->process->runner->sink;
 	if (t->lanes)
 		return lane_batch(&t->lanes->lane[0], batch);
-	if (t->alive && sink->batch)	/* a reset sends an empty batch before the sink knows the thread */
+	/* a reset sends an empty batch before the sink knows the thread */
+	if (t->alive && sink->batch && !t->sample.mute)
 		sink->batch(sink->context, &t->pub, batch);
 	return NULL;
 }
@@ -43,23 +45,25 @@ static void thread_account(struct runner *r, struct rthread *t)
 int runner_start_thread(struct runner *r, struct process *p, const struct st_thread *s, struct err *err)
 {
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
+	int rc = 0;
 	runner_drain(p);
+	if (cut_is(r->o) && (rc = cut_thread(r, err)) < 0)
+		return rc;
 	if (p->leader)
 		sample_several(r, p);
 	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
-	int rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, on_batch, err);
+	rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, runner_batch, err);
 	if (rc < 0)
 		return rc;
 	if (p->leader) {
 		rc = core_create(&t->leader, p->leader, NULL, NULL, err);
 		if (rc < 0)
 			return rc;
-		core_seasoned(t->core);
+		if (!cut_is(r->o))
+			core_seasoned(t->core);
 		rc = sample_start(r, t, err);
 		if (rc < 0)
 			return rc;
-		if (r->o->calls && !(t->calls = calloc(1, sizeof *t->calls)))
-			return err_set(err, ERR_NOMEM, "out of memory for a thread's calls");
 		r->result->threads_at_once |= process_needs_order(p);
 	} else if (!p->ordered && process_needs_order(p)) {
 		rc = process_order(p, err);
@@ -67,6 +71,8 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 			return rc;
 		engine_order(&r->engine, p);
 	}
+	if (r->o->calls && !(t->calls = calloc(1, sizeof *t->calls)))
+		return err_set(err, ERR_NOMEM, "out of memory for a thread's calls");
 	if (p->space) {
 		rc = walker_create(&t->walker, p->space, r->o->core, err);
 		if (rc < 0)
@@ -119,13 +125,15 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 	if (t->on)
 		core_flush(t->on, true);
 	else	/* all of it was passed on when the thread left its processor */
-		on_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t),
+		runner_batch(t, &(struct spmu_batch){ .base_cycle = rthread_now(t), .watermark = rthread_now(t),
 						  .is_last = 1, .user_only = 1 });
 	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
 		engine_interrupt(t);
 	if (t->leader) {
-		count_misses(&r->result->misses, core_warm_misses(t->leader));
-		r->result->sampled += t->sample.done;
+		if (!r->o->follows)
+			count_misses(&r->result->misses, core_warm_misses(t->leader));
+		r->result->sampled += t->sample.done - t->sample.rounds;
+		r->result->rounds += t->sample.rounds;
 	}
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)

@@ -30,6 +30,8 @@ struct parser {
 	int group, groups;
 	bool sampling;	/* :p, ldlat= */
 	bool registers;	/* SESSION_FOR_REGISTERS: any ring, precise or not, modelled or not */
+	bool (*leave_out)(void *context, const char *event, size_t bytes, const struct err *why);
+	void *context;
 };
 
 /* What the modifiers and terms of one event ask for. */
@@ -84,7 +86,7 @@ static int unknown(struct parser *p, const char *name)
 		"cgroup-switches", "user_time", "system_time" };
 	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
 		if (strcasecmp(name, kernel[i]) == 0)
-			return bad(p, ERR_UNSUPPORTED,
+			return bad(p, ERR_NOT_MODELLED,
 				"event '%s' is counted by a kernel, and the model has none (user mode only)",
 				name);
 	names_nearest(p->model, name, near, sizeof near);
@@ -110,10 +112,10 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 			w->kernel = true;
 			if (p->registers)
 				break;
-			return bad(p, ERR_UNSUPPORTED,
+			return bad(p, ERR_NOT_MODELLED,
 				"'%s': the tracer sees user mode only, so ':%c' cannot be counted", where, s[i]);
 		case 'G':
-			return bad(p, ERR_UNSUPPORTED, "'%s': there is no guest to count in (':G')", where);
+			return bad(p, ERR_NOT_MODELLED, "'%s': there is no guest to count in (':G')", where);
 		case 'S':
 			return bad(p, ERR_UNSUPPORTED, "'%s': sampling the leader only (':S') is not supported", where);
 		case 'b':
@@ -252,7 +254,7 @@ static int hardware(struct parser *p, struct session_event *e, const char *spell
 	bool qualified = (evtsel ^ names_evtsel(row)) & (NAMES_EVENT_BITS & ~UINT64_C(0xffff));
 	const bool same = strlen(row->name) == n && !strncasecmp(spelled, row->name, n);
 	if (row->flags & SPMU_EVENT_NOT_MODELLED && !p->registers)
-		return bad(p, ERR_UNSUPPORTED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s",
+		return bad(p, ERR_NOT_MODELLED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s",
 			(int)(n > 100 ? 100 : n), spelled, same ? "" : " (", same ? "" : row->name, same ? "" : ")",
 			core_name(p),
 			row->not_modelled[0] ? row->not_modelled : "the table gives no reason");
@@ -356,7 +358,7 @@ static int add_code(struct parser *p, const char *spelled, size_t n, uint64_t co
 	const struct spmu_event *row =
 		names_find_code(p->model, ((code & ~w->mask) | w->set) & NAMES_EVENT_BITS, &exact);
 	if (!row)
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s",
+		return bad(p, ERR_NOT_MODELLED, "'%.*s': event %#04llx umask %#04llx is not in the event table of %s",
 			(int)n, spelled, (unsigned long long)(code & 0xff), (unsigned long long)(code >> 8 & 0xff),
 			core_name(p));
 	struct wish all = *w;
@@ -468,6 +470,18 @@ static int term(struct parser *p, struct wish *w, uint64_t *code, bool *coded, c
 		(int)(n > 100 ? 100 : n), s);
 }
 
+/* PMUs that Linux registers on PCs beside those of cores and uncores.  Source: Linux, perf_pmu_register's callers in
+ * arch/x86/events and kernel/events. */
+static bool kernel_pmu(const char *s, size_t n)
+{
+	static const char *const known[] = { "breakpoint", "cpu_atom", "cstate_core", "cstate_pkg", "intel_bts",
+		"intel_pt", "kprobe", "msr", "power", "software", "tracepoint", "uprobe" };
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strlen(known[i]) == n && !memcmp(s, known[i], n))
+			return true;
+	return false;
+}
+
 static int braced(struct parser *p, const char *s, size_t n, struct wish w)
 {
 	const char *first = memchr(s, '/', n), *last = memchr(first + 1, '/', n - (size_t)(first + 1 - s));
@@ -478,7 +492,8 @@ static int braced(struct parser *p, const char *s, size_t n, struct wish w)
 	if (!last)
 		return bad(p, ERR_INPUT, "'%.*s': the closing '/' is missing", (int)n, s);
 	if (!(pmu == 3 && !memcmp(s, "cpu", 3)) && !(pmu == 8 && !memcmp(s, "cpu_core", 8)))
-		return bad(p, ERR_UNSUPPORTED, "'%.*s': only the core's own PMU is modelled, cpu/.../", (int)n, s);
+		return bad(p, kernel_pmu(s, pmu) ? ERR_NOT_MODELLED : ERR_UNSUPPORTED,
+			"'%.*s': only the core's own PMU is modelled, cpu/.../", (int)n, s);
 	for (const char *t = first + 1; t < last;) {
 		const char *comma = memchr(t, ',', (size_t)(last - t)), *end = comma ? comma : last;
 		if (end > t && term(p, &w, &code, &coded, name, t, (size_t)(end - t)))
@@ -635,10 +650,9 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 			*last = 0;
 		if (!libpfm && strchr(head, ':') && islower((unsigned char)head[0]) && !strchr(head, '.') &&
 			!begins_name(p, head))
-			return bad(p, ERR_UNSUPPORTED,
+			return bad(p, ERR_NOT_MODELLED,
 				"'%s' looks like a tracepoint or breakpoint: those are a kernel's, and there is none "
-				"in "
-				"the model",
+				"in the model",
 				text);
 		if (!strchr(text, '/') && strspn(head, "0123456789") == strlen(head))
 			return bad(p, ERR_INPUT, "'%s' is no event; a raw code is written r%s", text, head);
@@ -741,14 +755,9 @@ static int add_pushout(struct parser *p, const char *s, size_t n, const struct w
 	return push(p, &e, copy(s, n), shown(s, n, &w, false));
 }
 
-static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
+/* The event of `n` bytes at s, without spaces around it. */
+static int event(struct parser *p, const char *s, size_t n, const struct wish *w)
 {
-	while (n && isspace((unsigned char)*s))
-		s++, n--;
-	while (n && isspace((unsigned char)s[n - 1]))
-		n--;
-	if (!n)
-		return bad(p, ERR_INPUT, "empty event name in the list");
 	if (uncore_meant(p->uncore, s, n))
 		return add_uncore(p, s, n, w);
 	if (pushout_meant(s, n))
@@ -760,6 +769,18 @@ static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
 		return rc;
 	}
 	return named(p, s, n, *w);
+}
+
+static int one(struct parser *p, const char *s, size_t n, const struct wish *w)
+{
+	while (n && isspace((unsigned char)*s))
+		s++, n--;
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	if (!n)
+		return bad(p, ERR_INPUT, "empty event name in the list");
+	const int rc = event(p, s, n, w);
+	return rc && rc != ERR_NOMEM && p->leave_out && p->leave_out(p->context, s, n, p->err) ? 0 : rc;
 }
 
 static int group(struct parser *p, const char **at)
@@ -782,7 +803,8 @@ static int group(struct parser *p, const char **at)
 			return rc;
 		after = end;
 	}
-	size_t before = p->out->count;
+	if (s == close)
+		return bad(p, ERR_INPUT, "'{}': an empty group; name its events");
 	p->group = p->groups++;
 	while (s < close || s[-1] == ',') {
 		const char *end = event_end(s);
@@ -795,7 +817,7 @@ static int group(struct parser *p, const char **at)
 	}
 	p->group = -1;
 	*at = after;
-	return p->out->count == before ? bad(p, ERR_INPUT, "'{}': an empty group; name its events") : 0;
+	return 0;
 }
 
 int session_parse(struct session_events *out, const struct session_parse_options *o, const char *list, struct err *err)
@@ -807,7 +829,8 @@ int session_parse(struct session_events *out, const struct session_parse_options
 		.out = out, .err = err ? err : &own, .group = -1,
 		.counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
 		.sampling = o->purpose == SESSION_FOR_SAMPLING,
-		.registers = o->purpose == SESSION_FOR_REGISTERS };
+		.registers = o->purpose == SESSION_FOR_REGISTERS,
+		.leave_out = o->leave_out, .context = o->context };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)
 		if (out->event[i].group >= p.groups)

@@ -372,7 +372,7 @@ static int take_tags(struct spmu_event *e, const struct netburst_wish *w, const 
 							  : "'%s' looks at no tags, so it takes no up=%s",
 			row->name, up->name);
 	if (up && up->flags & SPMU_EVENT_NOT_MODELLED)
-		return err_set(err, ERR_UNSUPPORTED, "'up=%s': the event is not modelled: %s", up->name,
+		return err_set(err, ERR_NOT_MODELLED, "'up=%s': the event is not modelled: %s", up->name,
 			up->not_modelled);
 	if (metric) {
 		e->replay_enable = metric->replay_enable;

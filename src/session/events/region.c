@@ -45,6 +45,79 @@ static struct region_open *open_of(const struct regions *r, struct region_thread
 	return o->from ? o : NULL;
 }
 
+/* ---- parts between dumps ---- */
+
+/* The thread's part, which is open from its start on until it enters the region.  False: no memory. */
+static bool part_of(const struct regions *r, struct region_thread *t)
+{
+	const size_t items = r->items ? r->items : 1;
+	if (t->part)
+		return true;
+	t->part = calloc(items, sizeof *t->part);
+	t->part_from = calloc(items, sizeof *t->part_from);
+	t->part_open = true;
+	if (t->part && t->part_from)
+		return true;
+	free(t->part);
+	free(t->part_from);
+	t->part = t->part_from = NULL;
+	return false;
+}
+
+static void part_close(const struct regions *r, struct region_thread *t, const uint64_t *now)
+{
+	for (size_t k = 0; k < r->items && t->part_open; k++)
+		t->part[k] += now[k] - t->part_from[k];
+	t->part_open = false;
+}
+
+static void part_begin(const struct regions *r, struct region_thread *t, const uint64_t *now)
+{
+	memcpy(t->part_from, now, r->items * sizeof *now);
+	t->part_open = true;
+}
+
+/* The thread enters the region.  Before it did so for the first time, all was counted; that is forgotten. */
+static void part_enter(const struct regions *r, struct region_thread *t, const uint64_t *now)
+{
+	if (!part_of(r, t))
+		return;
+	if (t->part_open)
+		memset(t->part, 0, r->items * sizeof *t->part);
+	part_begin(r, t, now);
+}
+
+void region_dump(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now)
+{
+	const size_t i = part_of(r, t) ? find(r, name, true) : REGIONS_LAST;
+	if (i == REGIONS_LAST)
+		return;
+	const bool open = t->part_open;
+	part_close(r, t, now);
+	for (size_t k = 0; k < r->items; k++)
+		r->region[i].count[k] += t->part[k];
+	r->region[i].entries++;
+	memset(t->part, 0, r->items * sizeof *t->part);
+	if (open)
+		part_begin(r, t, now);
+}
+
+void region_zero(struct regions *r, struct region_thread *t, const uint64_t *now)
+{
+	const size_t i = find(r, REGION_CALLGRIND, false);
+	if (i < t->regions && t->open[i].from)
+		memcpy(t->open[i].from, now, r->items * sizeof *now);
+	if (i < REGIONS_LAST)
+		memset(r->region[i].count, 0, r->items * sizeof *now);
+	if (!part_of(r, t))
+		return;
+	memset(t->part, 0, r->items * sizeof *t->part);
+	if (t->part_open)
+		part_begin(r, t, now);
+}
+
+/* ---- markers ---- */
+
 const struct region *region_begin(struct regions *r, struct region_thread *t, const char *name, const uint64_t *now)
 {
 	size_t i = find(r, name, true);
@@ -53,6 +126,8 @@ const struct region *region_begin(struct regions *r, struct region_thread *t, co
 		return NULL;
 	r->region[i].entries++;
 	memcpy(o->from, now, r->items * sizeof *now);
+	if (!strcmp(name, REGION_CALLGRIND))
+		part_enter(r, t, now);
 	return r->region + i;
 }
 
@@ -69,6 +144,8 @@ const struct region *region_end(struct regions *r, struct region_thread *t, cons
 	if (i >= t->regions || !t->open[i].depth || --t->open[i].depth)
 		return NULL;
 	leave(r, t, i, now);
+	if (t->part && !strcmp(name, REGION_CALLGRIND))
+		part_close(r, t, now);
 	return r->region + i;
 }
 
@@ -85,6 +162,8 @@ void region_thread_release(struct region_thread *t)
 	for (size_t i = 0; i < t->regions; i++)
 		free(t->open[i].from);
 	free(t->open);
+	free(t->part);
+	free(t->part_from);
 	*t = (struct region_thread){ 0 };
 }
 

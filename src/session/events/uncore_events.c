@@ -238,6 +238,14 @@ uint64_t uncore_session_count(const struct uncore_session *u, size_t event)
 	return sum;
 }
 
+uint64_t uncore_session_process_count(const struct uncore_session *u, uint32_t process, size_t event)
+{
+	for (size_t k = 0; k < u->machines; k++)
+		if (u->machine[k].process == process)
+			return counted(u, &u->machine[k], event);
+	return 0;
+}
+
 void uncore_session_wanted(const struct uncore_session *u, uint64_t set[2])
 {
 	for (size_t i = 0; i < u->jobs; i++) {

@@ -41,4 +41,6 @@ int  uncore_session_start(struct uncore_session *u, const struct run_thread *t, 
 void uncore_session_end(struct uncore_session *u, const struct run_thread *t);
 void uncore_session_batch(struct uncore_session *u, const struct run_thread *t, const struct spmu_batch *b);
 uint64_t uncore_session_count(const struct uncore_session *u, size_t event);
+/* The same of one process's machine. */
+uint64_t uncore_session_process_count(const struct uncore_session *u, uint32_t process, size_t event);
 #endif

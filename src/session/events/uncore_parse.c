@@ -96,7 +96,7 @@ static int take_row(struct uncore_event *out, const struct spmu_uncore_event *ro
 {
 	const bool same = strlen(row->name) == n && !strncasecmp(text, row->name, n);
 	if (row->not_modelled[0])
-		return err_set(err, ERR_UNSUPPORTED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s", (int)n,
+		return err_set(err, ERR_NOT_MODELLED, "event '%.*s'%s%s%s exists on %s but is not modelled: %s", (int)n,
 			text, same ? "" : " (", same ? "" : row->name, same ? "" : ")", core->name, row->not_modelled);
 	out->unit = row->unit;
 	out->counters = row->counters;
@@ -265,10 +265,10 @@ static int braced(struct uncore_event *out, const struct spmu_uncore_model *m, c
 		const struct spmu_uncore_event *same = of_code(m, (unsigned)unit, (unsigned)t.event, 0, true);
 		if (!spmu_uncore_detects(m, (unsigned)unit, (unsigned)t.event, (uint32_t)t.umask, &modelled, set) ||
 			!same)
-			return err_set(err, ERR_UNSUPPORTED, "'%.*s': event %#llx is not in the uncore table of %s",
+			return err_set(err, ERR_NOT_MODELLED, "'%.*s': event %#llx is not in the uncore table of %s",
 				(int)n, text, (unsigned long long)t.event, core->name);
 		if (!modelled)
-			return err_set(err, ERR_UNSUPPORTED,
+			return err_set(err, ERR_NOT_MODELLED,
 				"'%.*s': umask %#llx of event %#llx selects something that is not modelled", (int)n,
 				text, (unsigned long long)t.umask, (unsigned long long)t.event);
 		out->unit = (unsigned)unit;

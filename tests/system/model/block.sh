@@ -73,9 +73,9 @@ refuse_block() {	# CLAIM PATTERN OPTION...: refused, and nothing is printed to s
 	refuse "$claim" "$pattern" "$SOFTPMU" block "$@"
 	same "$claim: no output" "$(cat out)" ""
 }
-refuse_block "an unknown instruction" "no such instruction: .foo" --asm 'foo rax'
+refuse_block "an unknown instruction is shown" "'foo rax': no such instruction$" --asm 'nop; foo rax'
 printf 'nop\nnop\nbar rax\n' >in2.s
-refuse_block "an unknown instruction, with its line" "line 3: no such instruction" in2.s
+refuse_block "an unknown instruction, with its line" "line 3: 'bar rax': no such instruction" in2.s
 refuse_block "a block without instructions" "no instructions" --asm ' ; '
 refuse_block "an empty standard input" "no instructions"
 refuse_block "bytes that are not hexadecimal" "xy" --hex '48 xy'

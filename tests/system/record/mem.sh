@@ -97,6 +97,22 @@ if command -v perf >/dev/null 2>&1; then
 			END { print (h > 0 && l > 0) }' c2c)" = 1 ]
 fi
 
+# A short program without -c: the samples stand for what was counted, and none for much of it.  (When the periods of a
+# start-up's burst were chosen record by record, six of nine samples stood for 87,507 stores each, of 11,178 in all.)
+"$SOFTPMU" mem record -q -t store -o short.data "$PROGRAMS/work" 100 >/dev/null || failed=1
+stored=$("$SOFTPMU" stat -x, -e mem-stores "$PROGRAMS/work" 100 2>&1 >/dev/null | cut -d, -f1)
+"$SOFTPMU" report -i short.data >short.report 2>&1
+within "the samples' weights add up to the stores" \
+	"$(sed -n 's/^# Event count (approx.): //p' short.report)" "$stored" 5
+if command -v perf >/dev/null 2>&1; then
+	perf script -i short.data -F period 2>/dev/null >weights
+	near "a short program has enough samples without -c" "$(wc -l <weights)" 100 5000
+	holds "no sample weighs more than a 25th of the run" "$(sort -n weights | tail -n 1) * 25 < $stored"
+	"$SOFTPMU" mem record -q -t store -F 30000 -o fixed.data "$PROGRAMS/work" 100 >/dev/null || failed=1
+	holds "with -F, too, no sample weighs more than was counted" \
+		"$(perf script -i fixed.data -F period 2>/dev/null | awk '{ n += $1 } END { print n + 0 }') <= $stored"
+fi
+
 for core in core2 pentium3 pentium; do
 	"$SOFTPMU" mem record --core $core -o no.data true 2>err && failed=1
 	check "$core is refused: it has no data addresses" grep -q "$core has no data addresses" err

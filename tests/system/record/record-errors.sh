@@ -12,7 +12,6 @@ refuse_record() {	# CLAIM PATTERN OPTION...: refused, and the program does not r
 refuse_record "an unknown option" "--frobnicate" --frobnicate
 refuse_record "branch stacks on pentium" "branch" --core pentium -b
 refuse_record "sampling on all CPUs" "traced" -a
-refuse_record "-i, which concerns child processes" "--follow" -i
 refuse_record "a delay" "--start" --delay 10
 refuse_record "attaching to a thread" "attach" -t 1
 refuse_record "attaching to a process" "attach" -p 1
@@ -23,7 +22,8 @@ refuse_record "--call-graph guess" "dwarf" --call-graph guess
 refuse_record "an unknown event" "no-such-event" -e no-such-event
 refuse_record "sampling duration_time" "sampled" -e duration_time
 refuse_record "a file in a directory that does not exist" "No such file" -o ./no/dir/perf.data
-refuse_record "output to a pipe" "pipe mode" -o -
+mkfifo fifo
+refuse_record "output to a FIFO by its name" "is a pipe: -o -" -o fifo
 refuse_record "a device without room" "No space" -o /dev/full
 same "refused commands make no perf.data" "$(ls | grep -c perf.data)" 0
 

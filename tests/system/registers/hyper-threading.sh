@@ -4,8 +4,7 @@
 # T0_USR and T1 by T1_USR, is interrupted by its own OVF_PMI bit, and has PEBS records in a DS area of its own.
 . "$TOP/tests/lib.sh"
 export LC_ALL=C
-"$SOFTPMU" stat -x, --core prescott -e cycles --save-stream two "$PROGRAMS/sharing" alu 40000 2 >/dev/null 2>&1 ||
-	bad "saving a stream"
+bare_stream two sharing alu 40000 2 >out || bad "saving a stream"
 stat() { "$SOFTPMU" stat -x, --core prescott --replay two "$@" 2>counts || { cat counts; failed=1; }; }
 # field N: that field of each counted event
 field() { cut -d, -f"$1" counts | tr '\n' ' '; }
@@ -92,8 +91,7 @@ every=$(pairs :thr=15:cmpl) none=$(pairs :thr=15:cmpl:active=none)
 holds "a core halts for $none of $every clocks, in which the complement of a threshold counts" "$none > 0"
 same "they are the clocks in which no thread of the core runs" "$none" "$((every - $(pairs "")))"
 # Main waits for its workers, far longer than the PMU can keep cycles that it may not count yet.
-"$SOFTPMU" stat -x, --core prescott -e cycles --save-stream waits "$PROGRAMS/threads" workers 40000 >/dev/null 2>&1 ||
-	bad "saving a stream of threads that wait"
+bare_stream waits threads workers 40000 >out || bad "saving a stream of threads that wait"
 waits() { "$SOFTPMU" stat -x, --core prescott --smt --set smt.threads=8 --replay waits "$@" 2>&1 | cut -d, -f1; }
 waits -e "$(for w in "" :active=0 :active=1 :active=2 :active=3:active=4:active=5; do
 	printf '%s,' $retired:threads=0xff$w; done)$running" | tr '\n' ' ' >counts

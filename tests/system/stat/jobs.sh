@@ -18,7 +18,8 @@ all_jobs() {	# WHAT OPTIONS...: of the stream s
 }
 events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,uops_issued.any,int_misc.recovery_cycles
 events=$events,l2_rqsts.all_rfo,unc_cha_tor_inserts.ia_miss
-"$SOFTPMU" trace -q -o s awk 'BEGIN { for (i = 0; i < 700; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
+bare_stream s /usr/bin/awk 'BEGIN {
+	for (i = 0; i < 700; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
 	for (k in n) s += n[k]; print s }' >out
 all_jobs "auto" -e $events --sample
 all_jobs "sampled after a part in detail" -e $events --detail=1M

@@ -27,8 +27,6 @@ refuse_stat "--topdown on a core without metrics" "no metrics" --topdown --core 
 refuse_stat "--topdown with events" "alone" --topdown -e cycles
 refuse_stat "an event list that ends with a comma" "empty" -e cycles,
 refuse_stat "a precise event" "PEBS" -e cycles:pp
-refuse_stat "a software event of the kernel" "kernel" -e page-faults
-refuse_stat "an unknown raw code" "not in the event table" -e rffff
 refuse_stat "a core file that does not exist" "no-such-core" --core ./no-such-core.conf
 refuse_stat "--replay with a program" "too many" --replay x
 refuse_stat "an empty --set" "field=value" --set ""

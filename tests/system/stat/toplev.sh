@@ -21,12 +21,12 @@ refuses() {	# WORDS OPTION...
 	grep -q -- "$words" "$work/out" && ok "refused by name: $*" || { bad "$*"; cat "$work/out"; }
 }
 refuses 'option -a: only the given program is traced' -e power/energy-cores/ -a
-refuses 'unknown option --percore-show-thread' --percore-show-thread
+refuses 'option --percore-show-thread: no event counts by core' --percore-show-thread
 "$SOFTPMU" stat -e '{cpu/event=0x2a,umask=1,offcore_rsp=0x8003c0001/,instructions}' "$reps" >/dev/null 2>&1 &&
 	ok "probe: offcore_rsp=" || bad "probe: offcore_rsp="
 refuses 'it names no supplier' -e '{cpu/event=0x2a,umask=1,offcore_rsp=0x123/,instructions}'
 refuses 'option -A: ' -x\; -A -e cycles
-refuses "'msr/tsc/': only the core's own PMU is modelled" -e msr/tsc/
+uncounted 'another PMU' "'msr/tsc/': only the core's own PMU is modelled" "$SOFTPMU" stat -e msr/tsc/ "$reps"
 "$SOFTPMU" stat -x, -e '{slots,topdown-retiring}' "$reps" >/dev/null 2>"$work/out"
 [ "$(grep -c '^[1-9][0-9]*,,\(slots\|topdown-retiring\)' "$work/out")" -eq 2 ] &&
 	ok "probe: slots and a metric in a group" || { bad "probe: slots and a metric in a group"; cat "$work/out"; }

@@ -156,7 +156,8 @@ refuse_run() {	# CLAIM PATTERN ARGUMENT...: refused, and the program does not ru
 	refuse "$claim" "$pattern" "$SOFTPMU" "$@" touch ran
 	check "$claim: the program did not run" [ ! -e ran ]
 }
-refuse_run "a core without an uncore PMU" "are not modelled" stat --core core2 -e unc_cbo_cache_lookup.any_mesi
+uncounted "a core without an uncore PMU" "are not modelled" \
+	"$SOFTPMU" stat --core core2 -e unc_cbo_cache_lookup.any_mesi "$PROGRAMS/reps"
 refuse_run "counts per thread" "per-thread" stat --core skylake --per-thread -e unc_arb_trk_requests.all
 refuse_run "counts per region" "per-region" stat --core skylake --per-region -e unc_arb_trk_requests.all
 refuse_run "counts in one region" "region" stat --core skylake --region x -e unc_arb_trk_requests.all
@@ -164,12 +165,15 @@ refuse_run "the modifier u" "modifier" stat --core skylake -e unc_arb_trk_reques
 refuse_run "a precise event" "precise" stat --core skylake -e unc_arb_trk_requests.all:pp
 refuse_run "a precise event given by its code" "precise" stat --core skylake -e uncore_arb/event=0x81,umask=1/pp
 refuse_run "sampling" "count for the whole machine" record --core skylake -e unc_arb_trk_requests.all
-refuse_run "an event that is not modelled" "not modelled" stat --core skylake -e unc_cbo_xsnp_response.miss_external
-refuse_run "the code of an event that is not modelled" \
-	"not modelled" stat --core skylake -e uncore_cbox/event=0x22,umask=0x21/
-refuse_run "lookups of one clean state alone" "not modelled" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/
+uncounted "an event that is not modelled" "not modelled" \
+	"$SOFTPMU" stat --core skylake -e unc_cbo_xsnp_response.miss_external "$PROGRAMS/reps"
+uncounted "the code of an event that is not modelled" "not modelled" \
+	"$SOFTPMU" stat --core skylake -e uncore_cbox/event=0x22,umask=0x21/ "$PROGRAMS/reps"
+uncounted "lookups of one clean state alone" "not modelled" \
+	"$SOFTPMU" stat --core skylake -e uncore_cbox/event=0x34,umask=0x82/ "$PROGRAMS/reps"
 refuse_run "a misspelt name" "nearest: UNC_ARB_TRK_REQUESTS" stat --core skylake -e unc_arb_trk_request.all
 refuse_run "a box that the machine does not have" "has 4" stat --core skylake -e uncore_cbox_4/event=0x34,umask=0x8f/
-refuse_run "a PMU of another machine" "uncore_cbox" stat --core skylake -e uncore_cha/event=0x34,umask=0xff/
+uncounted "a PMU of another machine" "uncore_cbox" \
+	"$SOFTPMU" stat --core skylake -e uncore_cha/event=0x34,umask=0xff/ "$PROGRAMS/reps"
 refuse_run "an unknown term" "known:" stat --core skylake -e uncore_cbox/event=0x34,filter_tid=3/
 exit $failed

@@ -24,7 +24,7 @@ refuse "a core that resembles no known one" \
 refuse "unknown field" "nearest: rob[.]size, smt[.]rob$" "$SOFTPMU" stat --set robb=3 -- true
 refuse "unknown field" "nearest: rob[.]size$" "$SOFTPMU" stat --set rob.entries=3 -- true
 refuse "a field that resembles no known one" "softpmu cores" "$SOFTPMU" stat --set xyzzy=3 -- true
-refuse "an event of ring 0" "user" "$SOFTPMU" stat -e cycles:k -- true
+refuse "an event of ring 0" "user" "$SOFTPMU" record -e cycles:k -- true
 refuse "attaching to a process" "attach" "$SOFTPMU" stat -p 1
 refuse "an output file that cannot be written" "nowhere" "$SOFTPMU" stat -o /nowhere/x -- true
 refuse "a perf.data that cannot be written" "nowhere" "$SOFTPMU" record -o /nowhere/x -- true

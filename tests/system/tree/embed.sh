@@ -19,10 +19,12 @@ same "all event tables are installed" "$(cd "$events" && ls)" "$(cd "$TOP/data/e
 same "the installed command works" "$("$prefix/bin/softpmu" msr --pmu p5 -j | grep -c CESR)" 1
 cp "$TOP/examples/embed/emulator.c" . || exit 1
 built=0
-for cc in gcc clang-14; do
+for cc in gcc clang; do
 	command -v $cc >/dev/null 2>&1 || continue
-	eval "$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config \
-		--cflags --libs softpmu) -Wl,-Map=map-$cc -o emulator-$cc" || { failed=1; continue; }
+	libs=$(pkg-config --libs softpmu)	# the static library, and with the other compiler the shared one
+	if [ $cc = gcc ]; then libs="-Wl,-Bstatic $libs -Wl,-Bdynamic"; else libs="$libs '-Wl,-rpath,$prefix/lib'"; fi
+	eval "$cc -std=c11 -Wall -Wextra -Werror -O2 emulator.c $(pkg-config --cflags softpmu) $libs \
+		-Wl,-Map=map-$cc -o emulator-$cc" || { failed=1; continue; }
 	built=$((built + 1))
 	"./emulator-$cc" "$events/skylake.tsv" >"out-$cc" 2>&1
 	same "$cc: counts are exact" "$(head -n 1 "out-$cc")" "820402 instructions, 1303021 cycles"
@@ -50,6 +52,16 @@ same "every function of pmu.h is in the library" "$missing" ""
 undocumented=$(sed -n 's/^\.F[nt] *"*\([a-z ]*\**" *\)*\(spmu_[a-z0-9_]*\).*/\2/p' "$TOP/docs/softpmu-pmu.3" | sort -u |
 	comm -23 - symbols)
 same "every function of the manual page is in the library" "$undocumented" ""
+
+so=$prefix/lib/libsoftpmu.so
+same "the shared library has a soname" "$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')" libsoftpmu.so.0
+nm -D --defined-only "$so" | sed -n 's/.* T //p' >versioned
+same "its functions have a version" "$(grep -vc '@@SOFTPMU_0\.1$' versioned)" 0
+sed 's/@@.*//' versioned | sort -u >exported
+same "it has every function of pmu.h and uncore.h" "$(sed 's|/\*.*||' "$TOP/include/softpmu/pmu.h" \
+	"$TOP/include/softpmu/uncore.h" | grep -oE '\bspmu_[a-z0-9_]+\(' | tr -d '(' | sort -u |
+	comm -23 - exported)" ""
+same "and needs only the C library" "$(readelf -d "$so" | grep '(NEEDED)' | grep -vc 'libc\.so')" 0
 
 # The link map names members of src/pmu only, and the program needs no other library than the C library.
 drawn=$(sed -n 's/.*libsoftpmu\.a(\([a-z0-9_]*\)\.o).*/\1/p' map-gcc | sort -u)
@@ -81,7 +93,7 @@ if command -v g++ >/dev/null 2>&1; then	# C linkage works
 		return 0;
 	}
 	C
-	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) -o link" &&
+	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) '-Wl,-rpath,$prefix/lib' -o link" &&
 		./link "$events/p6.tsv"
 	same "a C++ program links and runs" $? 0
 fi

@@ -53,6 +53,10 @@ run cores golden-cove
 run cpuid
 run msr IA32_PERFEVTSEL0 0x4300c0
 run calibrate --list
+run gate --update -- true
+run gate --explain --markdown gate.md --junit gate.xml -- true
+run callgrind --callgrind-out-file=true.out --cache-sim=yes --branch-sim=yes --dump-instr=yes -- true
+run compare true.data true.data
 for command in $("$san" help | sed -n 's/^  \([a-z][a-z]*\)   *[a-z].*/\1/p'); do
 	case $ran in *" $command "*) ;; *) bad "$command, which the help names, is among them" ;; esac
 done

@@ -30,9 +30,13 @@ as_alone() {	# NAME SOFTPMU-OPTION... -- COMMAND...: output and exit status are 
 	timeout 300 "$SOFTPMU" stat -x, -e instructions,cycles -o counts $options -- "$@" >soft.out 2>soft.err \
 		</dev/null; soft=$?
 	took=$(($(date +%s) - start))
+	# softpmu says it as a shell does, on a line of its own
+	told=$(grep -c "^softpmu: $1: \(Segmentation fault\|Aborted\)" soft.err)
+	sed -i "\\,^softpmu: $1: \(Segmentation fault\|Aborted\),d" soft.err
 	insns=$(awk -F, '/instructions/ { print $1 }' counts)
 	cycles=$(awk -F, '/cycles/ { print $1 }' counts)
 	ok=ok
+	[ "$told" = $((native > 128)) ] || { ok=FAILED; echo "$name: a signal is told $told times"; }
 	[ "$native" = "$soft" ] || { ok=FAILED; echo "$name: exit status $soft, natively $native"; }
 	cmp -s native.out soft.out || { ok=FAILED; echo "$name: standard output differs:"; diff native.out soft.out |
 		head -n 5; }
@@ -53,17 +57,17 @@ as_alone sqlite3 -- sqlite3 :memory: \
 	'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM n WHERE x<5000) SELECT count(*), sum(x*x%7) FROM n;'
 as_alone python3 -- /usr/bin/python3 -S sum.py
 as_alone perl -- perl words.pl
-as_alone gcc --follow -- gcc -O1 -c small.c -o small.o
-as_alone shell --follow -- sh script.sh
-as_alone shell-untraced-children -- sh script.sh
+as_alone gcc -- gcc -O1 -c small.c -o small.o
+as_alone shell -- sh script.sh
+as_alone shell-untraced-children -i -- sh script.sh
 as_alone static -- "$PROGRAMS/work-static" 20000
 as_alone 32-bit -- "$PROGRAMS/work32" 20000
 as_alone c++-throws -- "$PROGRAMS/throws" 50
 as_alone exit-status -- "$PROGRAMS/dies" exit7
 as_alone segv -- "$PROGRAMS/dies" segv
 as_alone abort -- "$PROGRAMS/dies" abort
-as_alone forks --follow -- "$PROGRAMS/forks"
-as_alone forks-untraced -- "$PROGRAMS/forks"
+as_alone forks -- "$PROGRAMS/forks"
+as_alone forks-untraced -i -- "$PROGRAMS/forks"
 as_alone killed-child --follow -- "$PROGRAMS/trace_self" killed
 as_alone jit -- "$PROGRAMS/jit"
 as_alone workers -- "$PROGRAMS/threads" workers 100000

@@ -58,7 +58,7 @@ static void test_an_error_is_its_own_blocks_with_its_line(void **state)
 	is_code(0, "\x90", 1);
 	is_error(1, 3, "no such instruction");
 	is_error(2, 1, "number of operands");
-	is_error(3, 0, "undefined symbol 'nowhere'");
+	is_error(3, 1, "'call nowhere': undefined symbol 'nowhere'");
 	is_code(4, "\xc3", 1);
 	is_error(5, 1, "");
 }
@@ -69,7 +69,7 @@ static void test_a_label_belongs_to_its_block(void **state)
 	assemble(text, 4, 8);
 	is_code(0, "\x48\xff\xc9\x75\xfb", 5);
 	is_code(1, "\x90\x90\xeb\xfc", 4);
-	is_error(2, 0, "undefined symbol");
+	is_error(2, 1, "'jmp l': undefined symbol");
 	is_code(3, "\xeb\xfe", 2);
 }
 static void test_a_block_cannot_reach_into_the_others(void **state)

@@ -13,7 +13,7 @@ struct sweep {
 	const struct isa *isa;
 	ZydisDecoder decoder;
 	int word_bytes;
-	unsigned long insns, uops, slots, unknown, substitute, bad_links, dropped;
+	unsigned long insns, uops, slots, unknown, substitute, newer, bad_links, dropped;
 	unsigned long row[ROWS_MAX];
 	char first_unknown[128];
 };
@@ -55,6 +55,14 @@ static unsigned dropped_operands(struct sweep *s, const uint8_t *code, unsigned 
 	return b.dropped;
 }
 
+/* OpenSSL 3.5 has code for processors that are newer than the model's.  (Zydis before 4.1 has no name for this
+ * extension and does not decode it.) */
+static bool is_newer(const ZydisDecodedInstruction *zi)
+{
+	const char *name = ZydisISAExtGetString(zi->meta.isa_ext);
+	return name && !strcmp(name, "AVX_IFMA");
+}
+
 static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint64_t addr)
 {
 	struct { struct st_block_def def; struct st_insn_def insn; struct st_exit_def exit; } d;
@@ -81,6 +89,8 @@ static void sweep_text(struct sweep *s, const uint8_t *code, size_t bytes, uint6
 		s->bad_links += !links_are_sound(b);
 		if (b->insn[0].flags & INSN_SUBSTITUTE) {
 			s->substitute++;
+		} else if (b->insn[0].flags & INSN_UNKNOWN && is_newer(&zi)) {
+			s->newer++;
 		} else if (b->insn[0].flags & INSN_UNKNOWN) {
 			if (!s->unknown++)
 				isa_disassemble(code + at, zi.length, addr + at, s->word_bytes, false, s->first_unknown,

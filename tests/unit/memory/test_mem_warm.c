@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "core/core.h"
 #include "core/memory/memsys.h"
+#include "core/memory/memsys_state.h"
 #include "core/memory/memsys_warm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -213,12 +215,142 @@ static void test_a_copy_finds_the_rows_open(void **state)
 	free(e);
 }
 
+static void assert_same_l3(const struct memsys_shared *a, const struct memsys_shared *b)
+{
+	const size_t slots = (size_t)a->l3.sets * a->l3.stride;
+	assert_memory_equal(a->l3.tag, b->l3.tag, slots * sizeof *a->l3.tag);
+	assert_memory_equal(a->l3.state, b->l3.state, slots);
+	assert_memory_equal(a->l3.word, b->l3.word, a->l3.sets * sizeof *a->l3.word);
+	if (a->used)
+		assert_memory_equal(a->used, b->used, slots * sizeof *a->used);
+	if (a->valid)
+		assert_memory_equal(a->valid, b->valid, slots * sizeof *a->valid);
+}
+
+/* A machine takes over a leader's L3 again and again, and changes its own in between.  Only what may differ is copied,
+ * and then nothing differs: after few changes, after more than a log holds, and after L3 was emptied. */
+static void copies(const char *preset)
+{
+	struct err err = { 0 };
+	struct core_config config;
+	struct memsys_shared *shared[2];	/* the leader's, and that of the machine that is timed */
+	struct memsys *m[2];
+	struct emitter *e = calloc(1, sizeof *e);
+	struct mem_result r, commit;
+	uint64_t s = 42, slots[OPS], cycle = 0;
+	struct warm_op op[OPS];
+	struct insn insn[2] = { { 0 } };
+	unsigned skipped = 0, n = 0;
+	assert_non_null(e);
+	assert_int_equal(core_config_load(&config, data_dir(), preset, &err), 0);
+	for (unsigned k = 0; k < 2; k++) {
+		assert_int_equal(memsys_shared_create(&shared[k], &config, &err), 0);
+		if (!k)
+			memsys_shared_leads(shared[k]);
+		assert_int_equal(memsys_create(&m[k], shared[k], &config, e, &err), 0);
+	}
+	for (unsigned round = 0; round < 40; round++) {
+		const unsigned blocks = round % 10 == 7 ? 20000 : 10 * round;
+		for (unsigned i = 0; i < blocks; i++) {
+			block(&s, n++, op, insn, slots);
+			memsys_warm(m[0], op, OPS, insn, slots);
+			if (i % 4)
+				continue;
+			block(&s, n, op, insn, slots);
+			for (unsigned k = 0; k < OPS; k++)
+				access(m[1], &op[k], insn, slots[k], cycle += 10000, &r, &commit);
+		}
+		if (round == 30)
+			l3_empty(m[1], cycle);
+		skipped += shared[1]->log.source == shared[0] &&
+			shared[0]->log.count - shared[1]->log.source_count < L3_LOG;
+		memsys_copy(m[1], m[0]);
+		assert_int_equal(memsys_shared_copy(shared[1], shared[0], &err), 0);
+		assert_same_l3(shared[0], shared[1]);
+	}
+	assert_in_range(skipped, 30, 38);	/* most are copied in part, those after 20,000 blocks in full */
+	for (unsigned k = 0; k < 2; k++) {
+		memsys_destroy(m[k]);
+		memsys_shared_destroy(shared[k]);
+	}
+	free(e);
+}
+
+static void test_a_copy_of_what_changed_is_a_whole_copy(void **state)
+{
+	static const char *const kinds[] = { "golden-cove", "skylake", "zen5" };	/* victim, inclusive */
+	(void)state;
+	for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		copies(kinds[i]);
+}
+
+/* A leader does what L2 asks of L3 later, if it can.  What is copied from it, and its counts, are those of a machine
+ * that does it at once. */
+static void leads(const char *preset, bool small)
+{
+	struct err err = { 0 };
+	struct core_config config;
+	struct memsys_shared *shared[4];
+	struct memsys *m[4];		/* leader, machine that does it at once, and their copies */
+	struct emitter *e = calloc(1, sizeof *e);
+	struct core_misses misses[2] = { { 0 } };
+	uint64_t s = 42, slots[OPS], cycle = 0;
+	struct warm_op op[OPS];
+	struct insn insn[2] = { { 0 } };
+	assert_non_null(e);
+	assert_int_equal(core_config_load(&config, data_dir(), preset, &err), 0);
+	if (small) {	/* modified lines come from L3 and leave L2 again at once */
+		config.l2_size = 1 << 10;
+		config.l2_ways = 1;
+		config.l3_size = 15 << 14;
+	}
+	for (unsigned k = 0; k < 4; k++) {
+		assert_int_equal(memsys_shared_create(&shared[k], &config, &err), 0);
+		if (!k)
+			memsys_shared_leads(shared[k]);
+		assert_int_equal(memsys_create(&m[k], shared[k], &config, e, &err), 0);
+	}
+	for (unsigned n = 0; n < BLOCKS / 2; n++) {
+		block(&s, n, op, insn, slots);
+		memsys_warm(m[0], op, OPS, insn, slots);
+		memsys_warm(m[1], op, OPS, insn, slots);
+		if (n % 1000)
+			continue;
+		for (unsigned k = 0; k < 2; k++) {
+			memsys_warm_misses(m[k], &misses[k]);
+			memsys_copy(m[2 + k], m[k]);
+			assert_int_equal(memsys_shared_copy(shared[2 + k], shared[k], &err), 0);
+		}
+		assert_memory_equal(&misses[0], &misses[1], sizeof *misses);
+		for (unsigned i = 0; i < 64 * OPS; i++) {
+			block(&s, n, op, insn, slots);
+			timed(m + 2, &op[1 + i % (OPS - 1)], insn, slots[1 + i % (OPS - 1)], cycle += 10000);
+		}
+	}
+	for (unsigned k = 0; k < 4; k++) {
+		memsys_destroy(m[k]);
+		memsys_shared_destroy(shared[k]);
+	}
+	free(e);
+}
+
+static void test_a_leader_that_waits_ends_up_equal(void **state)
+{
+	(void)state;
+	leads("golden-cove", true);
+	leads("golden-cove", false);
+	leads("skylake", false);
+	leads("zen5", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_warm_like_single_accesses),
 		cmocka_unit_test(test_warming_leaves_what_detail_leaves),
 		cmocka_unit_test(test_a_copy_finds_the_rows_open),
+		cmocka_unit_test(test_a_copy_of_what_changed_is_a_whole_copy),
+		cmocka_unit_test(test_a_leader_that_waits_ends_up_equal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,8 +156,8 @@ static void test_what_is_not_supported_is_refused_by_name(void **state)
 	assert_non_null(strstr(err.text, "byte order"));
 	memcpy(c.bytes, "PERFILE2", 8);
 	c.bytes[8] = 16;
-	assert_int_equal(perfdata_open_memory(&file, c.bytes, c.size, &err), ERR_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "pipe mode"));
+	/* pipe mode: records follow the header at once, and these bytes are none */
+	assert_int_equal(perfdata_open_memory(&file, c.bytes, c.size, &err), ERR_INPUT);
 	assert_int_equal(perfdata_open_memory(&file, "hello", 5, &err), ERR_INPUT);
 	assert_int_equal(perfdata_open(&file, "/nonexistent/perf.data", &err), ERR_SYSTEM);
 	assert_int_equal(perfdata_open(&file, "/dev/null", &err), ERR_UNSUPPORTED);

@@ -244,14 +244,22 @@ static void test_what_cannot_be_written_is_refused_at_once(void **state)
 	assert_int_equal(perfdata_create(&w, &o, &err), ERR_SYSTEM);
 	o.path = "/dev/full";
 	assert_int_equal(perfdata_create(&w, &o, &err), ERR_SYSTEM);
-	o.path = "-";
-	assert_int_equal(perfdata_create(&w, &o, &err), ERR_UNSUPPORTED);
 	o.path = f->path;
 	o.event_count = 0;
 	assert_int_equal(perfdata_create(&w, &o, &err), ERR_INPUT);
 	w = create(f->path, 2, false);
 	assert_int_equal(perfdata_sample(w, &(struct perfdata_sample){ .event = 2 }), ERR_INPUT);
 	perfdata_discard(w);
+}
+
+/* Makes each run of blanks one blank. */
+static void squeeze(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++)
+		if (*from != ' ' || from[1] != ' ')
+			*to++ = *from;
+	*to = 0;
 }
 
 static void test_perf_reads_it_without_a_warning(void **state)
@@ -277,8 +285,8 @@ static void test_perf_reads_it_without_a_warning(void **state)
 	assert_non_null(strstr(text, "# cmdline : softpmu record -- ./a program"));
 	free(text);
 	text = perf("script -F comm,tid,time,event,ip,period", f->path);
-	assert_non_null(strstr(text,
-		"prog     5     0.000000:          1                 cycles:u:            400100"));
+	squeeze(text);	/* the widths of columns differ between versions of perf */
+	assert_non_null(strstr(text, "prog 5 0.000000: 1 cycles:u: 400100"));
 	free(text);
 }
 

@@ -401,7 +401,7 @@ static void test_registers_take_rings_pebs_and_events_that_are_not_modelled(void
 		assert_ptr_equal(e.event->event, row);
 		session_events_free(&e);
 		assert_int_equal(session_parse(&e, &(struct session_parse_options){ .model = m }, row->name, NULL),
-			ERR_UNSUPPORTED);
+			ERR_NOT_MODELLED);
 	}
 	spmu_model_free(m);
 }

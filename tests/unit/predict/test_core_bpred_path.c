@@ -336,6 +336,36 @@ static void test_a_predictor_put_right_learns_and_resteers_as_it_would(void **st
 	}
 }
 
+/* A predictor that learns by bpred_learn is wrong at the same branches as one that learns by bpred_branch. */
+static void learns(const char *name)
+{
+	static const uint32_t kinds[] = { COND, COND, COND, JUMP, CALL, RET, INDIRECT, INSN_BRANCH | INSN_FAR };
+	struct bpred *p[2] = { predictor_of(name), predictor_of(name) };
+	uint64_t s = 42, missed = 0;
+	for (unsigned i = 0; i < 40000; i++) {
+		s = s * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		const uint64_t at = s >> 33 & 255, ip = 0x401000 + 16 * at;
+		const uint32_t flags = kinds[at % 8];
+		const bool taken = flags != COND || (at & 64 ? s >> 60 & 1 : i >> (at & 3) & 1);
+		const uint64_t target = flags & (INSN_RET | INSN_INDIRECT) ? ip + (s >> 41 & 1) * 64 : ip + 100;
+		struct bpred_outcome o;
+		bpred_branch(p[0], ip, flags, ip + 2, taken, target, &o);
+		assert_int_equal(bpred_learn(p[1], ip, flags, ip + 2, taken, target), o.mispredicted);
+		missed += o.mispredicted;
+	}
+	assert_in_range(missed, 1000, 30000);
+	bpred_destroy(p[0]);
+	bpred_destroy(p[1]);
+}
+
+static void test_what_only_learns_is_wrong_at_the_same_branches(void **state)
+{
+	(void)state;
+	learns("golden-cove");
+	learns("core2");
+	learns("pentium");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -353,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_an_unknown_indirect_branch_falls_through_or_waits),
 		cmocka_unit_test(test_a_perfect_predictor_is_never_wrong),
 		cmocka_unit_test(test_a_predictor_put_right_learns_and_resteers_as_it_would),
+		cmocka_unit_test(test_what_only_learns_is_wrong_at_the_same_branches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

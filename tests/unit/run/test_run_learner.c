@@ -35,7 +35,9 @@ static void test_every_block_is_learned_once_and_in_order(void **state)
 	size_t sent[2] = { 0 };
 	for (size_t i = 0; i < BLOCKS; i++) {
 		const size_t k = i / 1000 % 5 == 4;	/* the cores take turns */
-		learner_block(&l, (struct core *)&core[k], number(sent[k]), sent[k] + 1);
+		struct learner_batch *b = learner_room(&l, (struct core *)&core[k]);
+		b->path[b->n++] = number(sent[k]);
+		b->next_ip = sent[k] + 1;
 		sent[k]++;
 		if (i % 7001 == 0) {
 			learner_settle(&l);

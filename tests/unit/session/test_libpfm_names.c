@@ -23,7 +23,7 @@ static void check(struct about *a, const char *name)
 		return;		/* the unit masks do not go together */
 	int rc = session_parse(&e, &how, name, &err);
 	session_events_free(&e);
-	if (rc && rc != ERR_UNSUPPORTED)
+	if (rc && rc != ERR_UNSUPPORTED && rc != ERR_NOT_MODELLED)
 		fail_msg("%s: %s", a->table, err.text);
 	a->taken += !rc;
 	a->refused += !!rc;

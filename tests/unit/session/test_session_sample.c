@@ -6,6 +6,7 @@ enum { MOST = 20000 };
 struct kept { struct session_sample s[MOST]; size_t n; };
 
 static struct kept first, second;
+static bool gradual;	/* sample() sets it in each event */
 
 static void keep(void *context, struct run_thread *t, const struct session_sample *s)
 {
@@ -26,6 +27,7 @@ static void sample(struct kept *k, const char *list, uint64_t period, uint64_t f
 	for (size_t i = 0; i < e.count; i++) {
 		e.event[i].period = period;
 		e.event[i].frequency = frequency;
+		e.event[i].gradual = gradual;
 	}
 	struct session_options o = { .core = &core, .model = model, .events = &e, .sample = keep, .context = k };
 	k->n = 0;
@@ -99,6 +101,27 @@ static void test_the_period_settles_on_the_frequency(void **state)
 	assert_true(first.n >= 90 && first.n <= 160);
 	for (size_t i = first.n - 20; i < first.n; i++)
 		assert_true(first.s[i].period > 95000 && first.s[i].period < 105000);
+}
+
+static void test_a_gradual_frequency_takes_enough_samples_of_a_short_run(void **state)
+{
+	(void)state;
+	uint64_t count, weight = 0, most = 0;
+	sample(&first, "instructions", 0, 10000, 300000, &count);	/* a sample every 100000 cycles: too few */
+	const size_t without = first.n;
+	gradual = true;
+	sample(&first, "instructions", 0, 10000, 300000, &count);
+	sample(&second, "instructions", 0, 10000, 300000, NULL);
+	gradual = false;
+	assert_true(first.n > 250 && first.n > 3 * without);
+	assert_int_equal(first.n, second.n);
+	assert_memory_equal(first.s, second.s, first.n * sizeof *first.s);
+	for (size_t i = 0; i < first.n; i++) {
+		weight += first.s[i].period;
+		most = first.s[i].period > most ? first.s[i].period : most;
+	}
+	assert_true(weight <= count && weight > count - 2 * most);
+	assert_true(most < 1500);	/* 1009 cycles apart */
 }
 
 static void test_a_rare_events_period_follows_it_down_at_the_tick(void **state)
@@ -257,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_two_runs_give_the_same_samples),
 		cmocka_unit_test(test_samples_of_several_pmus_come_in_the_order_of_the_program),
 		cmocka_unit_test(test_the_period_settles_on_the_frequency),
+		cmocka_unit_test(test_a_gradual_frequency_takes_enough_samples_of_a_short_run),
 		cmocka_unit_test(test_a_rare_events_period_follows_it_down_at_the_tick),
 		cmocka_unit_test(test_a_period_shorter_than_the_interrupt_loses_samples_but_no_counts),
 		cmocka_unit_test(test_a_sampled_clock_has_its_period_in_ns),

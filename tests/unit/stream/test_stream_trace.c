@@ -178,6 +178,15 @@ static void write_small(const char *path, unsigned frames, unsigned spans)
 	trace_writer_close(w);
 }
 
+/* Of a trace of write_small. */
+static uint64_t small_words(unsigned records)
+{
+	uint64_t words = 0;
+	for (uint64_t n = 0; n < records; n++)
+		words += record_words(n);
+	return words;
+}
+
 static void test_a_cut_anywhere_gives_whole_spans_and_then_truncated(void **state)
 {
 	(void)state;
@@ -185,10 +194,13 @@ static void test_a_cut_anywhere_gives_whole_spans_and_then_truncated(void **stat
 	uint64_t last = 0, whole = 0;
 	write_small(path_of("small"), 2, 12);
 	uint8_t *data = slurp(path_of("small"), &bytes);
+	assert_int_equal(stream_words(path_of("small")), small_words(24));
 	for (size_t cut = 0; cut < bytes; cut++) {
 		struct seen v;
 		struct err err;
 		int r = replay(spill("cut", data, cut), &v, &err, NULL);
+		const uint64_t words = stream_words(path_of("cut"));
+		assert_true(!words || words == small_words(12));	/* cut between the frames */
 		if (r != ERR_TRUNCATED)
 			fail_msg("cut at %zu of %zu: %d %s", cut, bytes, r, err.text);
 		assert_true(v.records[0] >= last);
@@ -213,6 +225,8 @@ static void test_a_flipped_bit_never_gives_a_wrong_word(void **state)
 		struct err err;
 		data[i / 8] ^= (uint8_t)(1 << i % 8);
 		int r = replay(spill("flip", data, bytes), &v, &err, NULL);	/* checks each record */
+		const uint64_t words = stream_words(path_of("flip"));
+		assert_true(!words || words == small_words(12));
 		data[i / 8] ^= (uint8_t)(1 << i % 8);
 		assert_true(r < 0 || (r == STREAM_END && v.records[0] == 12));
 		errors += r < 0;

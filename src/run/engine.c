@@ -90,6 +90,20 @@ static void window(struct engine *e, struct rthread *t, const struct run_window 
 		s->next_interval = interval;
 }
 
+/* First the threads that have come at least as far as this one, so that overflows in its last cycles find a block before
+ * which their interrupt can be taken. */
+static void leave(struct rthread *t)
+{
+	const struct process *p = t->process;
+	for (size_t i = 0; i < p->threads; i++) {
+		const struct rthread *o = p->thread[i];
+		if (o != t && o->on && o->pub.core == t->pub.core)
+			core_flush(o->on, false);
+	}
+	core_flush(t->on, false);
+	t->pub.gone = true;
+}
+
 /* order.h calls it too, of threads that have no lanes. */
 static void operation(void *context, const uint64_t *w)
 {
@@ -122,6 +136,9 @@ static void operation(void *context, const uint64_t *w)
 		break;
 	case OP_SIDE:
 		side(e, worker->lane, t, (uint32_t)w[2], w + SIDE_WORDS, (uint32_t)w[0] - SIDE_WORDS, w[3]);
+		break;
+	case OP_LEAVE:
+		leave(t);
 		break;
 	case OP_SETTLE:
 		break;
@@ -413,6 +430,14 @@ static void need(struct engine *e, enum op op, struct rthread *t, struct rthread
 	w[2] = (uint64_t)of;
 	w[3] = number;
 	e->to->fill += NEED_WORDS;
+}
+
+void engine_leave(struct engine *e, struct rthread *t)
+{
+	uint64_t *w = reserve(e, LANE_WORDS);
+	w[0] = (uint64_t)OP_LEAVE << 56 | LANE_WORDS;
+	w[1] = (uint64_t)t;
+	e->to->fill += LANE_WORDS;
 }
 
 /* For the next block of a thread that is not alone: queues waits for what must be done before. */

@@ -24,6 +24,7 @@ enum op {
 	OP_RUN = 1, OP_SIDE, OP_REGISTERS,
 	OP_NEED,	/* the thread spins: it continues no earlier than block w[3] of thread w[2] is done */
 	OP_WAIT,	/* the same for a thread that was halted: blocked in a system call */
+	OP_LEAVE,	/* the thread's last one: what its core's threads have done is passed on */
 	OP_SETTLE,	/* do everything that order.h has queued for process w[2] */
 	OP_WINDOW,	/* of a sampled run: w[2] and behind, a struct run_window, and its frames */
 	/* what follows in this queue runs on the lane w[1]; that lane waits for its turn; its window is done */
@@ -103,6 +104,8 @@ void engine_wait(struct engine *e, struct rthread *t, struct rthread *by, uint64
 void engine_interrupt(struct rthread *t);
 /* Start, and end, running the threads of the process by modelled time (order.h).  Drain before. */
 void engine_order(struct engine *e, struct process *p);
+/* --smt: nothing more comes of this thread, of a process that is ordered.  What is queued of it runs in its turn. */
+void engine_leave(struct engine *e, struct rthread *t);
 void engine_disorder(struct process *p);
 /* Passes a side record to the sink, at t's now (at `cycle` if t is NULL). */
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words,

@@ -35,6 +35,8 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	 * without a processor?  If so, passes what it has done to `batch` first.  It usually goes on at about the time
 	 * of the thread that runs.  NULL: threads do not say. */
 	bool (*waits)(struct run_thread *t);
+	/* run_options.smt: all of it has run, and was passed to `batch`; it ends once the others have come so far */
+	bool gone;
 	/* run_options.history: what its registers held lately (run/watch/history.h); NULL: unknown */
 	struct history *registers;
 	/* set by the sink in `client`: from now on keep this thread's registers, if the stream has them from here on */

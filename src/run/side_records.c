@@ -276,8 +276,12 @@ static void end_after_record(struct runner *r, struct process *p, unsigned kind,
 {
 	if (kind == ST_THREAD_EXIT) {
 		struct rthread *gone = process_find_thread(p, ((const struct st_thread *)w)->tid);
-		if (gone)
+		if (gone && gone->process->ordered && r->o->smt) {
+			gone->leaving = true;
+			engine_leave(&r->engine, gone);
+		} else if (gone) {
 			runner_end_thread(r, gone);
+		}
 	} else if (kind == ST_EXIT) {
 		if (p->end_cycle < p->start_cycle)
 			p->end_cycle = p->start_cycle;

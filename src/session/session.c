@@ -283,7 +283,7 @@ static void pass_waiting(struct session *s, const struct thread *t)
 	uint64_t all = t->reached, running = t->reached;
 	for (size_t i = 0; i < s->threads; i++) {
 		const struct thread *o = s->thread[i];
-		if (!beside(t, o) || o->reached >= running)
+		if (!beside(t, o) || o->run->gone || o->reached >= running)
 			continue;
 		if (t->reached - o->reached <= WAIT || !o->run->waits || !o->run->waits(o->run))
 			running = o->reached;
@@ -305,7 +305,7 @@ static void consume_with_siblings(struct session *s, struct thread *t, const str
 	pass_waiting(s, t);
 	both.watermark = t->reached;
 	for (size_t i = 0; i < s->threads; i++)
-		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
+		if (beside(t, s->thread[i]) && !s->thread[i]->run->gone && s->thread[i]->reached < both.watermark)
 			both.watermark = s->thread[i]->reached;
 	if (s->shares) {
 		both.is_last = b->is_last && t->core->members == 1;
@@ -332,7 +332,7 @@ static void consume_own(struct session *s, struct thread *t, const struct spmu_b
 	struct spmu_batch both = *b;
 	t->reached = both.watermark = b->watermark > t->reached ? b->watermark : t->reached;
 	for (size_t i = 0; i < s->threads; i++)
-		if (beside(t, s->thread[i]) && s->thread[i]->reached < both.watermark)
+		if (beside(t, s->thread[i]) && !s->thread[i]->run->gone && s->thread[i]->reached < both.watermark)
 			both.watermark = s->thread[i]->reached;
 	for (size_t i = 0; i < s->threads; i++) {
 		struct thread *o = s->thread[i];

@@ -186,7 +186,7 @@ void process_discard(struct process *p, uint64_t addr, uint64_t bytes)
 struct rthread *process_find_thread(const struct process *p, uint32_t guest_tid)
 {
 	for (size_t i = p->threads; i-- > 0;)	/* the newest first: the tracer reuses numbers */
-		if (p->thread[i]->alive && p->thread[i]->guest_tid == guest_tid)
+		if (p->thread[i]->alive && !p->thread[i]->leaving && p->thread[i]->guest_tid == guest_tid)
 			return p->thread[i];
 	return NULL;
 }

@@ -78,6 +78,8 @@ struct rthread {
 	struct calls *calls;		/* run_options.calls; else NULL */
 	uint32_t guest_tid;		/* the tracer's number */
 	bool alive;
+	/* --smt: its stream has ended, but what is queued of it runs in its turn: others may come to these cycles */
+	bool leaving;
 	bool in_call;			/* its last operation so far is a system call (cores' thread) */
 };
 

@@ -47,6 +47,9 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	struct rthread *parent = process_find_thread(p, s->parent_tid), *t = NULL;
 	int rc = 0;
 	runner_drain(p);
+	for (size_t i = 0; i < p->threads; i++)
+		if (p->thread[i]->leaving)
+			runner_end_thread(r, p->thread[i]);
 	if (cut_is(r->o) && (rc = cut_thread(r, err)) < 0)
 		return rc;
 	if (p->leader)
@@ -142,6 +145,7 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 	if (r->sink->thread_end)
 		r->sink->thread_end(r->sink->context, &t->pub);
 	t->process->ran_before = t;
+	t->leaving = false;
 	process_thread_end(t);
 	if (t->process->ordered && !process_needs_order(t->process)) {
 		engine_disorder(t->process);

@@ -64,8 +64,7 @@ check "where no PMU is shared, more threads run" \
 	"$SOFTPMU" stat --core skylake --smt --set smt.threads=4 -e instructions -o four true
 
 # Four threads on one core, by the registers that extend the machine's.
-"$SOFTPMU" stat --core prescott -e cycles --save-stream four "$PROGRAMS/sharing" alu 20000 4 >/dev/null 2>&1 ||
-	bad "saving a stream of four threads"
+bare_stream four sharing alu 20000 4 >out || bad "saving a stream of four threads"
 of_four() { "$SOFTPMU" stat -x, --core prescott --smt --set smt.threads=4 --replay four "$@" 2>&1; }
 "$SOFTPMU" stat -x, --core prescott --replay four --per-thread -e $retired,memory_loads 2>&1 | cut -d, -f1-4 >apart
 of_four --per-thread -e $retired,memory_loads | cut -d, -f1-4 >together

@@ -4,6 +4,7 @@
 #   run.sh BUILD_DIR                  all of them
 #   run.sh BUILD_DIR PATTERN          the programs and scripts whose name contains PATTERN
 #   run.sh BUILD_DIR test_NAME_...    a test of a unit test program by its function's name (* and ? are wildcards)
+# TEST_JOBS=N of them run at once (as many as there are processors).
 # Unit tests are cmocka programs.  System tests are scripts that exit with 0 (passed), 77 (skipped: the last line
 # says why) or anything else (failed).  A run of all tests also fails if it leaves the checkout changed.
 cd "$(dirname "$0")/.." || exit 1
@@ -13,25 +14,28 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 # These variables change what programs print, or which instructions they execute under the model.
 export LC_ALL=C PERF_CONFIG=/dev/null
 unset GLIBC_TUNABLES DEBUGINFOD_URLS SOURCE_DATE_EPOCH SOFTPMU_NATIVE_ROOT TEST_NAME
+jobs=${TEST_JOBS:-$(nproc)}
 log=$(mktemp) || exit 1
 # An empty store of profiles; tests that need profiles have a store of their own.
 export SOFTPMU_STORE="$log.store"
-trap 'rm -rf "$log" "$log.before" "$SOFTPMU_STORE"' EXIT
-passed=0 failed=0 skipped=0
-
-one() {	# NAME COMMAND...
-	name=$1; shift
+trap 'rm -rf "$log" "$log".*' EXIT
+end() {
+	passed=$(grep -c passed "$log.count") failed=$(grep -c failed "$log.count")
+	skipped=$(grep -c skipped "$log.count")
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+	exit
+}
+# add TEST: to those that run at once, or afterwards and alone, if its name contains the pattern
+at_once=$log.at-once alone=$log.alone
+touch "$log.count" "$at_once" "$alone"
+add() {
+	name=$(basename "$1" .sh)
 	case $name in *"$pattern"*) ;; *) return ;; esac
-	start=$(date +%s)
-	timeout "${TEST_TIMEOUT:-600}" "$@" >"$log" 2>&1 </dev/null
-	code=$?
-	took=$(($(date +%s) - start))
-	case $code in
-	0)  passed=$((passed + 1)); echo "ok      $name (${took}s)" ;;
-	77) skipped=$((skipped + 1)); echo "skipped $name: $(tail -n 1 "$log")" ;;
-	*)  failed=$((failed + 1)); echo "FAILED  $name (exit $code, ${took}s)"
-	    sed -n 's/^FAILED/    FAILED/p' "$log" | head -n 20	# first: who shows a log may cut it
-	    sed 's/^/    /' "$log" | tail -n 60 ;;
+	case $name in
+	# They measure time, or wait for what happens within some seconds.
+	stat-progress | stat-signals | tune-native | calibrate | native-check) echo "$1" >>"$alone" ;;
+	*) echo "$1" >>"$at_once" ;;
 	esac
 }
 
@@ -49,26 +53,24 @@ test_*)
 esac
 if [ "${TEST_NAME:-}" ]; then
 	for t in $programs; do
-		one "$t" "$O/tests/$t"
-		sed -n '/^\[ *\(OK\|FAILED\|SKIPPED\) *\] test_/s/^/    /p' "$log"
+		sh tests/run-one.sh "$log" "$O/tests/$t"
 	done
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ $failed = 0 ] && [ $passed -gt 0 ]
-	exit
+	end
 fi
 
 git status --porcelain >"$log.before" 2>/dev/null || rm -f "$log.before"
-for t in "$O"/tests/test_*; do
-	[ -x "$t" ] && [ -f "$t" ] && one "$(basename "$t")" "$t"
-done
-for t in tests/system/*/*.sh; do
+for t in tests/system/*/*.sh; do		# the longer ones first
 	name=$(basename "$t" .sh)
 	case $O:$name in
 	# They run no model, bring sanitizers of their own, or measure time.
 	*san:fuzz | *san:tracer-* | *san:annotate-objdump | *san:accuracy | *san:stat-installed) continue ;;
 	esac
-	[ -f "$t" ] && one "$name" sh "$t"
+	[ -f "$t" ] && add "$t"
 done
-one clean-checkout sh tests/clean-checkout.sh "$log.before"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+for t in "$O"/tests/test_*; do
+	[ -x "$t" ] && [ -f "$t" ] && add "$t"
+done
+xargs -r -P "$jobs" -n 1 sh tests/run-one.sh "$log" <"$at_once"
+xargs -r -n 1 sh tests/run-one.sh "$log" <"$alone"
+[ "$pattern" ] || sh tests/run-one.sh "$log" tests/clean-checkout.sh "$log.before"
+end

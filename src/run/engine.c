@@ -90,8 +90,8 @@ static void window(struct engine *e, struct rthread *t, const struct run_window 
 		s->next_interval = interval;
 }
 
-/* First the threads that have come at least as far as this one, so that overflows in its last cycles find a block before
- * which their interrupt can be taken. */
+/* First the threads that have come at least as far as this one, so that overflows in its last cycles find a block
+ * before which their interrupt can be taken. */
 static void leave(struct rthread *t)
 {
 	const struct process *p = t->process;

@@ -45,6 +45,7 @@ $O/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
+$O/obj/src/output/html/assets.o: $(wildcard src/output/html/page/*)	# which the assembler reads
 vpath test_%.c $(sort $(dir $(TEST_SRC)))
 $O/tests/%: %.c $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
 	@mkdir -p $(@D)

@@ -23,8 +23,6 @@ struct profile_chunk { struct profile_chunk *next; size_t used; struct profile_n
 struct key { const void *comm, *dso, *symbol, *srcline; uint64_t address; uint32_t pid, tid, cpu, prediction;
 	struct { const void *dso, *symbol; uint64_t address; } from, to; uint64_t cycles; };
 
-struct frame { struct symbols_place place; uint64_t ip; char level; };
-enum { FRAMES_MAX = 4 * PERFDATA_CHAIN_MAX };	/* of a chain, inlined functions among them */
 struct taken { struct profile_end from, to; unsigned prediction, cycles; };	/* a branch */
 
 /* ---- threads ---- */
@@ -128,7 +126,7 @@ static struct profile_node *new_node(struct profile *p)
 }
 
 /* Adds a chain, whose frames are in the order of the tree, from its root on. */
-static int add_chain(struct profile *p, struct profile_entry *e, const struct frame *frame, size_t count,
+static int add_chain(struct profile *p, struct profile_entry *e, const struct profile_frame *frame, size_t count,
 	uint64_t period)
 {
 	if (!e->tree && !(e->tree = new_node(p)))
@@ -240,7 +238,7 @@ static int grow_slots(struct profile_event *e, const struct key *keys);
 
 /* Finds or adds the entry of a frame; returns its index, or SIZE_MAX without memory.  keys: parallel to e->entry. */
 static size_t get_entry(struct profile *p, struct profile_event *e, struct key **keys, const struct perfdata_record *r,
-			const struct profile_thread *t, const struct frame *f, const struct taken *b)
+			const struct profile_thread *t, const struct profile_frame *f, const struct taken *b)
 {
 	struct key key;
 	memset(&key, 0, sizeof key);
@@ -324,7 +322,8 @@ static int grow_slots(struct profile_event *e, const struct key *keys)
 	return 0;
 }
 
-static void resolve(struct profile *p, const struct perfdata_record *r, uint64_t ip, bool kernel, struct frame *f)
+static void resolve(struct profile *p, const struct perfdata_record *r, uint64_t ip, bool kernel,
+	struct profile_frame *f)
 {
 	f->ip = ip;
 	f->level = kernel ? 'k' : '.';
@@ -340,7 +339,8 @@ static bool is_kernel(const struct perfdata_record *r)
 }
 
 /* Adds a frame of the chain, and before it those of the functions that are inlined there.  room: for these. */
-static size_t add_frames(struct profile *p, const struct frame *f, bool caller, size_t room, struct frame *out)
+static size_t add_frames(struct profile *p, const struct profile_frame *f, bool caller, size_t room,
+	struct profile_frame *out)
 {
 	const struct symbol *const *inlined = NULL;
 	size_t count = p->options.inlines ? symbols_place_inlined(&f->place, caller, &inlined) : 0;
@@ -353,8 +353,8 @@ static size_t add_frames(struct profile *p, const struct frame *f, bool caller, 
 	return count + 1;
 }
 
-/* Writes the chain's frames in the order of the trees; returns their number. */
-static size_t read_chain(struct profile *p, const struct perfdata_record *r, struct frame frame[FRAMES_MAX])
+size_t profile_chain(struct profile *p, const struct perfdata_record *r,
+	struct profile_frame frame[PROFILE_FRAMES_MAX])
 {
 	size_t count = 0, frames = 0, skipped = 0;
 	const size_t most = p->options.max_stack ? p->options.max_stack : PERFDATA_CHAIN_MAX;
@@ -366,7 +366,7 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 	for (size_t i = 0; i < r->chain_length && frames < most; i++) {
 		uint64_t ip = perfdata_chain_ip(r, i);
 		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			struct frame f;
+			struct profile_frame f;
 			if (skipped) {
 				skipped--;
 				caller = true;
@@ -374,7 +374,7 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 			}
 			resolve(p, r, ip, kernel, &f);
 			frames++;
-			count += add_frames(p, &f, caller, FRAMES_MAX - PERFDATA_CHAIN_MAX - count + frames - 1,
+			count += add_frames(p, &f, caller, PROFILE_FRAMES_MAX - PERFDATA_CHAIN_MAX - count + frames - 1,
 				frame + count);
 			caller = true;
 		} else if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_USER) {
@@ -386,7 +386,7 @@ static size_t read_chain(struct profile *p, const struct perfdata_record *r, str
 	}
 	if (p->options.caller_first)
 		for (size_t i = 0; i < count / 2; i++) {
-			struct frame swap = frame[i];
+			struct profile_frame swap = frame[i];
 			frame[i] = frame[count - 1 - i];
 			frame[count - 1 - i] = swap;
 		}
@@ -437,7 +437,7 @@ static bool place_passes(const struct profile_filter *f, const struct symbols_pl
 
 struct load { struct profile *p; struct key **keys; };
 
-static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct frame *f,
+static int branch_end(struct profile *p, const struct perfdata_record *r, uint64_t ip, struct profile_frame *f,
 	struct profile_end *out)
 {
 	resolve(p, r, ip, ip >> 63, f);
@@ -451,7 +451,7 @@ static int on_branches(struct load *l, const struct perfdata_record *r, const st
 	struct profile_event *e = &p->event[r->event];
 	for (size_t i = 0; i < r->branches; i++) {
 		struct perfdata_branch b = perfdata_branch_at(r, i);
-		struct frame from, to;
+		struct profile_frame from, to;
 		/* struct perf_branch_entry: mispred, predicted, in_tx, abort, 16 bits of cycles */
 		struct taken taken = { .prediction = b.flags & 2 ? PROFILE_PREDICTED
 				: b.flags & 1                    ? PROFILE_MISPREDICTED
@@ -481,15 +481,15 @@ static bool wants_pushouts(const struct profile_options *o)
 	return false;
 }
 
-/* Is it a pushout counter, whose weights are pushouts?  record_event.c sets this config. */
-static bool counts_pushouts(const struct perfdata_event_info *e)
+/* record_event.c sets this config. */
+bool profile_counts_pushouts(const struct perfdata_event_info *e)
 {
 	return e->type == PERF_TYPE_RAW && (e->config & ~UINT64_C(0xff)) == MSR_PUSHOUT_CAPABILITIES;
 }
 
 static int add_pushout(struct profile_event *e, struct profile_entry *n, const struct perfdata_record *r)
 {
-	const uint64_t cycles = counts_pushouts(e->info) ? r->weight : r->retire_latency, most = UINT32_MAX;
+	const uint64_t cycles = profile_counts_pushouts(e->info) ? r->weight : r->retire_latency, most = UINT32_MAX;
 	if (!e->pushouts)
 		return 0;
 	if (!n->pushouts) {
@@ -510,7 +510,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	struct profile *p = l->p;
 	struct profile_event *e = &p->event[r->event];
 	struct profile_thread thread = { r->tid, r->pid, comm };
-	struct frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[FRAMES_MAX];
+	struct profile_frame leaf = { *place, r->ip, is_kernel(r) ? 'k' : '.' }, frame[PROFILE_FRAMES_MAX];
 	static const struct taken none;
 	const struct profile_filter *filter = &p->options.filter;
 	if (!counts_at_all(filter, r) || (filter->resolved && !place->symbol))
@@ -524,7 +524,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		return 0;
 	if (p->options.branches)
 		return on_branches(l, r, &thread);
-	size_t count = e->chains ? read_chain(p, r, frame) : 0, seen[FRAMES_MAX + 1], seen_count = 0;
+	size_t count = e->chains ? profile_chain(p, r, frame) : 0, seen[PROFILE_FRAMES_MAX + 1], seen_count = 0;
 	size_t at;
 	if (leaf_passes) {
 		e->samples++;
@@ -542,7 +542,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		seen[seen_count++] = at;
 	}
 	for (size_t i = 0; e->children && i < count; i++) {
-		struct frame caller = frame[i];
+		struct profile_frame caller = frame[i];
 		if (!place_passes(filter, &caller.place))
 			continue;
 		if (!caller.place.symbol)
@@ -659,7 +659,7 @@ int profile_walk(struct profile *p, const struct profile_visit *v, struct err *e
 			code = ERR_NOMEM;
 			continue;
 		}
-		struct frame f;
+		struct profile_frame f;
 		resolve(p, &r, r.ip, is_kernel(&r), &f);
 		code = v->sample(v->context, &r, &f.place, t->comm);
 	}

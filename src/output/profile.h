@@ -103,13 +103,16 @@ struct profile {
 
 /* Is this a column of pushouts, which does not split entries? */
 static inline bool profile_is_pushout(enum profile_key k) { return k >= PROFILE_PUSHOUT && k <= PROFILE_PUSHOUT_SHARE; }
+/* Is it a pushout counter, whose samples' weights are pushouts? */
+bool profile_counts_pushouts(const struct perfdata_event_info *e);
 /* Frees everything that an event holds. */
 void profile_release_event(struct profile_event *e);
 /* Replays the file's records.  The file must outlive the profile. */
 int  profile_load(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
 void profile_free(struct profile *p);
 
-/* For annotate: `sample` is called for every sample, with the place that it hit, while mappings are tracked. */
+/* For annotate and pages: `sample` is called for every sample, with the place that it hit, while mappings are
+ * tracked. */
 struct profile_visit {
 	void *context;
 	int (*sample)(void *context, const struct perfdata_record *r, const struct symbols_place *place,
@@ -118,6 +121,11 @@ struct profile_visit {
 int  profile_walk(struct profile *p, const struct profile_visit *v, struct err *err);
 /* Creates an empty profile for profile_walk. */
 int  profile_open(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err);
+/* For `sample` of a visit: writes the frames of the record's call chain in the order of the trees, the inlined
+ * functions among them as options.inlines says.  Returns their number; 0: no chain, or a damaged one. */
+struct profile_frame { struct symbols_place place; uint64_t ip; char level; };
+enum { PROFILE_FRAMES_MAX = 4 * PERFDATA_CHAIN_MAX };
+size_t profile_chain(struct profile *p, const struct perfdata_record *r, struct profile_frame out[PROFILE_FRAMES_MAX]);
 
 /* ---- printing (report.c) ---- */
 #include <stdio.h>

@@ -5,6 +5,7 @@
  * dumps of records, and others. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "cli/profile/report_html.h"
 #include "output/exact_report.h"
 #include "output/profile.h"
 #include <linux/perf_event.h>
@@ -19,7 +20,7 @@ struct options {
 	const char *input;
 	struct profile_options profile;
 	struct report_options report;
-	const char *sort;
+	const char *sort, *html, *compare;
 	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches, header, header_only;
 	const char *hand_over;		/* the option that asks for perf; NULL: none */
 };
@@ -291,6 +292,10 @@ static const struct option options[] = {
 	OPT_CLEAR(0, "no-children", struct options, children, "Count for each function its own samples only."),
 	OPT_CALL(0, "percent-limit", "PERCENT", set_limit, "Leave out entries below PERCENT."),
 	OPT_FLAG(0, "json", struct options, json, "Print JSON: events, entries, call trees."),
+	OPT_TEXT(0, "html", "FILE", struct options, html, "Write a page to FILE that shows what the perf.data file "
+		"holds. It is one file, which opens in any browser, offline. - is standard output."),
+	OPT_TEXT(0, "compare", "OTHER", struct options, compare, "With --html: also show the differences from the "
+		"perf.data file OTHER."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
 	OPT_CALL(0, "stdio-color", "MODE", option_ignore, "Accepted without effect: the table has no colours."),
 	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
@@ -476,6 +481,30 @@ static void only_sampled(struct profile *p)
 	p->events = kept;
 }
 
+/* Refuses sort keys that the file has nothing for.  0, or the exit status after one printed line. */
+static int refuse_keys(const struct options *o, const struct perfdata_file *file)
+{
+	bool stacks = false, weights = false, pushouts = false;
+	for (size_t i = 0; i < perfdata_event_count(file); i++) {
+		stacks |= perfdata_event_info(file, i)->has_branches;
+		weights |= perfdata_event_info(file, i)->sample_type & PERF_SAMPLE_WEIGHT_STRUCT;
+	}
+	for (size_t i = 0; i < o->profile.keys; i++)
+		pushouts |= profile_is_pushout(o->profile.key[i]);
+	if (pushouts && (!weights || o->profile.branches)) {
+		cli_error(weights ? "pushouts are those of samples, not of branch stacks"
+				  : "%s does not say by how much instructions were late: record -e pushout, or a "
+				    "precise event with -W",
+			o->input);
+		return weights ? 2 : 1;
+	}
+	if (o->profile.branches && !stacks) {
+		cli_error("%s has no branch stacks: record -b keeps them", o->input);
+		return 1;
+	}
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct options o = {
@@ -498,6 +527,12 @@ static int run(int argc, char **argv)
 		o.profile.by_self = true;
 	}
 
+	if (o.compare && !o.html) {
+		cli_error("--compare goes with --html; softpmu compare prints the differences of two files");
+		return 2;
+	}
+	if (o.html)
+		return report_html(o.html, o.input, o.compare);
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct profile *profile;
@@ -522,26 +557,9 @@ static int run(int argc, char **argv)
 		perfdata_close(file);
 		return 2;
 	}
-	bool stacks = false;
-	for (size_t i = 0; i < perfdata_event_count(file); i++)
-		stacks |= perfdata_event_info(file, i)->has_branches;
-	bool weights = false, pushouts = false;
-	for (size_t i = 0; i < perfdata_event_count(file); i++)
-		weights |= perfdata_event_info(file, i)->sample_type & PERF_SAMPLE_WEIGHT_STRUCT;
-	for (size_t i = 0; i < o.profile.keys; i++)
-		pushouts |= profile_is_pushout(o.profile.key[i]);
-	if (pushouts && (!weights || o.profile.branches)) {
-		cli_error(weights ? "pushouts are those of samples, not of branch stacks"
-				  : "%s does not say by how much instructions were late: record -e pushout, or a "
-				    "precise event with -W",
-			o.input);
+	if ((parsed = refuse_keys(&o, file))) {
 		perfdata_close(file);
-		return weights ? 2 : 1;
-	}
-	if (o.profile.branches && !stacks) {
-		cli_error("%s has no branch stacks: record -b keeps them", o.input);
-		perfdata_close(file);
-		return 1;
+		return parsed;
 	}
 	char *const filtered = only_one(&o);
 	o.report.filtered = filtered;

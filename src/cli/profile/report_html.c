@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Writes the page of a perf.data file (output/html/page.h). */
+#include "cli/profile/report_html.h"
+#include "cli/cli.h"
+#include "output/html/page.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int report_html(const char *path, const char *input, const char *other)
+{
+	struct html_input in[2] = { { .name = input }, { .name = other } };
+	const size_t inputs = other ? 2 : 1;
+	const bool standard = !strcmp(path, "-");
+	struct err err = { 0 };
+	FILE *to = NULL;
+	int code = 0;
+	for (size_t i = 0; i < inputs && !code; i++)
+		code = cli_open_data(&in[i].file, in[i].name);
+	if (!code) {
+		to = standard ? stdout : fopen(path, "we");
+		if (!to)
+			code = err_system(&err, "cannot write %s", path);
+		else
+			code = html_write(to, in, inputs, cli_version(), &err);
+		if (to && (standard ? fflush(to) : fclose(to)) && !code)
+			code = err_system(&err, "cannot write %s", path);
+		if (code)
+			cli_error("%s", err.text);
+	}
+	for (size_t i = 0; i < inputs; i++)
+		perfdata_close(in[i].file);
+	return code ? 1 : 0;
+}

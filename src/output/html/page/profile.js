@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Sums over the samples that are chosen.
+ *
+ *	page.nameOf(run, f), page.objectOf(run, f)   names of a function, and of its object without folders
+ *	page.same(f)            the function of runs[1] that is function f of runs[0], or -1
+ *	page.eventOf(run)       the chosen event in a run: the one of the same name; undefined if it has none
+ *	page.matches(run, f)    does the function's or object's name hold what is searched for?
+ *	page.sums(run, event)   { weight, samples, self, total, late, node }: what passes the chosen thread and interval
+ *	                        of an event (default: the chosen one; null if the run has none): sums over all, by
+ *	                        function (Float64Array: self, total, late = cycles times weight), and by stack (node:
+ *	                        weight of the samples whose stack ends there) */
+"use strict";
+(() => {
+	const typed = (column) => Float64Array.from(column);
+	for (const run of page.runs) {
+		const p = run.profile, stacks = p.stacks, n = stacks.parent.length;
+		stacks.parent = Int32Array.from(stacks.parent, (x) => x - 1);
+		stacks.function = Int32Array.from(stacks.function);
+		stacks.counted = new Int32Array(n);	/* the function that a sample here is counted for */
+		stacks.again = new Uint8Array(n);	/* a frame further out has the same function */
+		for (let i = 0; i < n; i++) {
+			const f = stacks.function[i], up = stacks.parent[i];
+			stacks.counted[i] = run.functions.inlined[f] && up >= 0 ? stacks.counted[up] : f;
+			for (let k = up; k >= 0 && !stacks.again[i]; k = stacks.parent[k])
+				stacks.again[i] = stacks.function[k] === f ? 1 : 0;
+		}
+		for (const e of p.events) {
+			e.time = typed(e.time);
+			for (let i = 1; i < e.time.length; i++)
+				e.time[i] += e.time[i - 1];
+			e.thread = Int32Array.from(e.thread);
+			e.stack = Int32Array.from(e.stack);
+			e.weight = typeof e.weight === "number" ? new Float64Array(e.time.length).fill(e.weight)
+				: typed(e.weight);
+			e.late = e.late && typed(e.late);
+		}
+		run.cache = new Map();
+	}
+
+	page.objectOf = (run, f) => {
+		const path = run.strings[run.functions.object[f]];
+		return path.slice(path.lastIndexOf("/") + 1) || path;
+	};
+	page.nameOf = (run, f) => run.strings[run.functions.name[f]] || `[no symbol] ${page.objectOf(run, f)}`;
+
+	/* Functions of two runs are the same if object and name are: a rebuilt program has other addresses. */
+	const identity = (run, f) =>
+		`${page.objectOf(run, f)}\n${run.strings[run.functions.name[f]]}\n${run.functions.inlined[f]}`;
+	let others = null;
+	page.same = (f) => {
+		const [run, other] = page.runs;
+		if (!others) {
+			others = new Map();
+			for (let i = other.functions.name.length - 1; i >= 0; i--)
+				others.set(identity(other, i), i);
+		}
+		const found = others.get(identity(run, f));
+		return found === undefined ? -1 : found;
+	};
+
+	page.eventOf = (run) => {
+		const name = page.runs[0].profile.events[page.chosen.event]?.name;
+		return run.profile.events.find((e) => e.name === name);
+	};
+
+	page.matches = (run, f) => {
+		const what = page.chosen.search;
+		return !what || page.nameOf(run, f).toLowerCase().includes(what) ||
+			page.objectOf(run, f).toLowerCase().includes(what);
+	};
+
+	/* Index of the first sample at or behind a time. */
+	function first(times, at) {
+		let low = 0, high = times.length;
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (times[middle] < at)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	}
+
+	page.sums = (run, event = page.eventOf(run)) => {
+		if (!event)
+			return null;
+		/* a thread is one of the run's own: it has no counterpart in the other run */
+		const thread = run === page.runs[0] ? page.chosen.thread : -1;
+		const [from, to] = run === page.runs[0] ? [page.chosen.from, page.chosen.to] : [0, Infinity];
+		const key = `${run.profile.events.indexOf(event)} ${thread} ${from} ${to}`;
+		if (run.cache.has(key))
+			return run.cache.get(key);
+		const stacks = run.profile.stacks, n = run.functions.name.length;
+		const s = { weight: 0, samples: 0, self: new Float64Array(n), total: new Float64Array(n),
+			late: new Float64Array(n), node: new Float64Array(stacks.parent.length) };
+		for (let i = first(event.time, from); i < event.time.length && event.time[i] < to; i++) {
+			if (thread >= 0 && event.thread[i] !== thread)
+				continue;
+			const weight = event.weight[i], f = stacks.counted[event.stack[i]];
+			s.weight += weight;
+			s.samples++;
+			s.node[event.stack[i]] += weight;
+			s.self[f] += weight;
+			if (event.late)
+				s.late[f] += weight * event.late[i];
+		}
+		const below = s.node.slice();
+		for (let i = below.length - 1; i >= 0; i--) {
+			if (!stacks.again[i])
+				s.total[stacks.function[i]] += below[i];
+			if (stacks.parent[i] >= 0)
+				below[stacks.parent[i]] += below[i];
+		}
+		if (run.cache.size > 64)
+			run.cache.clear();
+		run.cache.set(key, s);
+		return s;
+	};
+})();

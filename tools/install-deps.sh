@@ -12,7 +12,8 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
 # libsqlite3-dev is for the profile store (src/store), which has to survive crashes and concurrent writers;
 # libjson-c-dev (MIT) reads the JSON of gate and compare, which may come from anywhere.
 
-readers="autofdo golang-go shellcheck"	# golang-go: go tool pprof; shellcheck: checks all scripts
+# golang-go: go tool pprof; shellcheck: checks all scripts; chromium: opens pages
+readers="autofdo golang-go shellcheck chromium"
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
 absent() {
 	for p in "$@"; do

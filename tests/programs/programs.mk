@@ -105,3 +105,9 @@ $P/cost-%: tests/programs/cost.S
 	gcc -nostdlib -static -no-pie $(COST_$*) -o $@ $<
 # Static, so that none of 32 runs executes the dynamic linker.
 $P/advice: PROGRAM_FLAGS += -static
+
+# Drives a browser, for the tests of pages.
+programs: $P/browser
+$P/browser: tests/browser/browser.c tests/browser/devtools.c tests/browser/devtools.h
+	@mkdir -p $(@D)
+	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -o $@ $(filter %.c,$^) -ljson-c

@@ -154,8 +154,7 @@ static void close_cycle(struct exact *x)
 	x->members = 0;
 }
 
-/* Why a uop that is executing takes its time. */
-static enum exact_cause cause_of(const struct spmu_record *r)
+enum exact_cause exact_uop_cause(const struct spmu_record *r)
 {
 	const uint64_t is = r->is, did = r->did;
 	const bool walk = did & SPMU_DID(STLB_MISS);
@@ -201,7 +200,7 @@ static void stalled(struct exact *x, const struct spmu_record *const *uop, unsig
 	uint64_t end = u->complete ? u->complete - 1 : 0;
 	for (unsigned round = 0; cycles && round < uops; round++) {
 		uint64_t part = least(cycles, end > u->dispatch ? end - u->dispatch : 0);
-		charge(x, ip, cause_of(u), part);
+		charge(x, ip, exact_uop_cause(u), part);
 		cycles -= part;
 		end = least(end, u->dispatch);
 		part = least(cycles, end > u->ready ? end - u->ready : 0);

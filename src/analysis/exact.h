@@ -70,6 +70,8 @@ enum exact_cause {
 enum { EXACT_CYCLE = 720720 };	/* divisible by 1 to 16 */
 
 const char *exact_cause_name(enum exact_cause c);
+/* Why a uop takes its time from its dispatch until it is complete. */
+enum exact_cause exact_uop_cause(const struct spmu_record *r);
 
 struct exact_entry {		/* an instruction */
 	uint64_t ip;

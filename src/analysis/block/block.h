@@ -64,6 +64,7 @@ struct block_uop {
 	uint32_t iteration, insn;
 	bool first;			/* the first of its instruction */
 	uint8_t port;			/* 255: none */
+	uint64_t did;			/* enum spmu_did */
 	int64_t fetch, alloc, ready, dispatch, complete, retire;
 };
 

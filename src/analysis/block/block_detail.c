@@ -471,10 +471,10 @@ static int timeline_uops(const struct samples *s, struct block_result *r, struct
 	for (size_t i = 0; i < s->n && i < UOPS; i++) {
 		const struct sample *a = &s->s[i];
 		r->uop[r->timeline_uops++] = (struct block_uop){ .iteration = a->iteration,
-			.insn = a->step, .first = a->first, .port = a->port, .fetch = (int64_t)(a->fetch - zero),
-			.alloc = (int64_t)(a->alloc - zero), .ready = (int64_t)(a->ready - zero),
-			.dispatch = (int64_t)(a->dispatch - zero), .complete = (int64_t)(a->complete - zero),
-			.retire = (int64_t)(a->retire - zero) };
+			.insn = a->step, .first = a->first, .port = a->port, .did = a->did,
+			.fetch = (int64_t)(a->fetch - zero), .alloc = (int64_t)(a->alloc - zero),
+			.ready = (int64_t)(a->ready - zero), .dispatch = (int64_t)(a->dispatch - zero),
+			.complete = (int64_t)(a->complete - zero), .retire = (int64_t)(a->retire - zero) };
 	}
 	return 0;
 }

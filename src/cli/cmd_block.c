@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "analysis/block/assemble.h"
 #include "analysis/block/block.h"
+#include "cli/trace/trace_pipeline.h"
 #include "util/json.h"
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +18,22 @@ extern const struct cli_command cmd_block;
 struct options {
 	struct cli_run run;
 	const char *text, *hex, *elf, *range, *lines, *file;
+	const char *pipeline;	/* --timeline=FILE; NULL: none */
+	enum trace_format format;
 	bool loop, timeline, json, legacy;
 	unsigned copies;
 };
+
+static int set_timeline(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct options *o = target;
+	(void)option;
+	if (value && (!*value || !strcmp(value, "-")))
+		return err_set(err, ERR_INPUT, "--timeline=%s: the name of a file, or --timeline alone", value);
+	o->timeline = !value;
+	o->pipeline = value;
+	return 0;
+}
 
 static const struct option options[] = {
 	OPT_GROUP("The code"),
@@ -40,8 +54,12 @@ static const struct option options[] = {
 	CLI_OPTION_CORE(struct options, run.),
 	CLI_OPTION_SET(struct options, run.),
 	OPT_GROUP("What is printed"),
-	OPT_FLAG(0, "timeline", struct options, timeline, "Also draw when each uop was fetched, allocated, ready, "
-		"dispatched, complete and retired."),
+	OPT_CALL(0, "timeline", "FILE", set_timeline, "Also draw when each uop was fetched, allocated, ready, "
+		"dispatched, complete and retired. With =FILE, write it to FILE instead, for a viewer of pipelines.",
+		.optional = true),
+	OPT_CHOICE(0, "format", TRACE_FORMATS, struct options, format, TRACE_KANATA, "Of --timeline=FILE: kanata, for "
+		"Konata; o3pipeview, for gem5's o3-pipeview.py. Default: o3pipeview if the name of FILE ends in .o3, "
+		".o3pipeview or .out, else kanata."),
 	OPT_FLAG('j', "json", struct options, json, "Print JSON."),
 	OPT_END
 };
@@ -66,8 +84,10 @@ static int parse(struct options *o, int argc, char **argv)
 		cli_error("one block at a time: --asm, --hex, --elf, --lines or a file");
 	else if (!o->elf != !o->range)
 		cli_error(o->elf ? "--elf needs --range A-B" : "--range needs --elf FILE");
-	else if (o->lines && (o->timeline || o->json))
+	else if (o->lines && (o->timeline || o->pipeline || o->json))
 		cli_error("--lines prints CSV: it goes without %s", o->json ? "--json" : "--timeline");
+	else if (o->format != TRACE_BY_NAME && !o->pipeline)
+		cli_error("--format goes with --timeline=FILE");
 	else if (o->loop && o->copies)
 		cli_error("--loop runs one copy: it goes without --copies");
 	else
@@ -170,6 +190,20 @@ static void print_bounds(const struct block_result *r)
 			r->insn[r->chain[i].insn].text);
 	if (r->links > 64)
 		printf("  and %u more\n", r->links - 64);
+}
+
+/* 0, or 1 after one printed line. */
+static int write_timeline(const struct options *o, const struct block_result *r)
+{
+	struct pipeline *p;
+	struct err err = { 0 };
+	if (pipeline_of_block(&p, r, &err)) {
+		cli_error("%s", err.text);
+		return 1;
+	}
+	const int rc = trace_pipeline_write(p, o->pipeline, o->format);
+	pipeline_destroy(p);
+	return rc != 0;
 }
 
 static int print_text(const struct options *o, const struct block_result *r)
@@ -331,6 +365,8 @@ static int run_one(const struct options *o, struct block_engine *engine)
 	} else {
 		status = print_text(o, &r);
 	}
+	if (!rc && o->pipeline && !status)
+		status = write_timeline(o, &r);
 	block_release(&r);
 	free(code);
 	return status;
@@ -426,7 +462,7 @@ out:
 
 static int run(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .format = TRACE_BY_NAME };
 	struct err err = { 0 };
 	struct block_engine *engine;
 	cli_run_init(&o.run);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu trace records a program's stream without modelling it; softpmu replay counts on a recorded stream. */
+ * softpmu trace records a program's stream without modelling it, or an excerpt of its pipeline; softpmu replay counts
+ * on a recorded stream. */
 #include "cli/cli.h"
+#include "cli/trace/trace_pipeline.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,9 @@ extern const struct cli_command cmd_trace, cmd_stat;
 
 struct tracing {
 	struct cli_run run;
-	const char *output;
+	const char *output, *pipeline;
+	const char *modelled;	/* the first option that is about the model; NULL: none */
+	enum trace_format format;
 	bool no_regs, quiet;
 };
 
@@ -23,22 +27,64 @@ static const struct option trace_options[] = {
 		"denormal numbers, for the events of microcode assists."),
 	CLI_OPTIONS_FOLLOW(struct tracing, run., "Record"),
 	OPT_FLAG('q', "quiet", struct tracing, quiet, "Do not say how much was recorded."),
+	OPT_GROUP("The pipeline"),
+	OPT_TEXT(0, "pipeline", "FILE", struct tracing, pipeline, "Run the model, and write to FILE when each uop was "
+		"fetched, allocated, issued, complete and retired, with the uops of wrong paths, for a viewer of "
+		"pipelines; - is standard output. --start and --stop choose the part; without --stop it has 100000 "
+		"instructions. A trace is recorded, too, if -o is given.", .filled = true),
+	OPT_CHOICE(0, "format", TRACE_FORMATS, struct tracing, format, TRACE_KANATA, "Of --pipeline: kanata, for "
+		"Konata; o3pipeview, for gem5's o3-pipeview.py. Default: o3pipeview if the name of FILE ends in .o3, "
+		".o3pipeview or .out, else kanata."),
 	OPT_END
 };
 
+/* Notes the first option of a run: a trace holds what the program does on any machine. */
+static void note_option(void *context, const struct option_set *set, char **words, int count)
+{
+	struct tracing *t = context;
+	(void)count;
+	if (set->option == cli_run_options && !t->modelled)
+		t->modelled = words[0];
+}
+
+/* 1: go on; else the exit status, as a negative number less 1. */
+static int trace_parse(struct tracing *t, int argc, char **argv)
+{
+	int next;
+	const struct option_set set[] = { { trace_options, t }, { cli_run_options, &t->run }, { NULL, NULL } };
+	struct option_parser parser = { .set = set, .taken = note_option, .context = t };
+	const int go = cli_parse(&cmd_trace, &parser, argc, argv, &next);
+	if (go <= 0)
+		return go ? -3 : -1;
+	if (!t->pipeline && t->modelled)
+		cli_error("%s is about the model, which trace runs for --pipeline only", t->modelled);
+	else if (!t->pipeline && t->format != TRACE_BY_NAME)
+		cli_error("--format goes with --pipeline");
+	else if (t->pipeline && t->run.run.save && t->output)
+		cli_error("-o and --save-stream are the same: give one of them");
+	else if (t->pipeline && t->output && t->run.run.replay)
+		cli_error("-o and --replay exclude each other: %s is a trace already", t->run.run.replay);
+	else
+		return cli_run_finish(&t->run, argc, argv, next) ? -3 : 1;
+	return -3;
+}
+
 static int trace(int argc, char **argv)
 {
-	struct tracing t = { .output = "softpmu.trace" };
+	struct tracing t = { .format = TRACE_BY_NAME };
 	struct run_result result = { 0 };
 	struct err err = { 0 };
 	struct stat st;
-	int next;
 	cli_run_init(&t.run);
-	const int go = cli_options(&cmd_trace, &t, NULL, argc, argv, &next);
-	if (go <= 0)
-		return go ? 2 : 0;
-	if (cli_run_finish(&t.run, argc, argv, next))
-		return 2;
+	const int go = trace_parse(&t, argc, argv);
+	if (go < 0)
+		return -1 - go;
+	if (t.pipeline) {
+		if (t.output)
+			t.run.run.save = t.output;
+		return trace_pipeline(&t.run, t.pipeline, t.format, t.quiet);
+	}
+	t.output = t.output ? t.output : "softpmu.trace";
 	t.run.run.save = t.output;
 	t.run.run.regs = !t.no_regs;
 	t.run.run.record_only = true;
@@ -81,7 +127,9 @@ static int replay(int argc, char **argv)
 const struct cli_command cmd_trace = {
 	.name = "trace", .summary = "record what a program executes, to be replayed on any core", .options =
 		trace_options, .run = trace,
-	.usage = "[options] [--] PROGRAM [arguments]",
+	.runs = true,
+	.usage = "[options] [--] PROGRAM [arguments]\n--pipeline FILE [options] [--] PROGRAM [arguments]\n"
+		"--pipeline FILE [options] --replay TRACE",
 	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No "
 		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program can "
 		"replay the file instead (--replay FILE), on any core and any number of times; the counts are those "

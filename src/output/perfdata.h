@@ -27,7 +27,10 @@ enum perfdata_feature { /* bit numbers of the header's feature map that are writ
 	PERFDATA_BUILD_ID = 2, PERFDATA_HOSTNAME, PERFDATA_OSRELEASE, PERFDATA_VERSION, PERFDATA_ARCH,
 	PERFDATA_NRCPUS, PERFDATA_CPUDESC, PERFDATA_CPUID, PERFDATA_TOTAL_MEM, PERFDATA_CMDLINE,
 	PERFDATA_EVENT_DESC, PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_BRANCH_STACK, PERFDATA_STAT = 19, PERFDATA_CACHE,
-	PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY, PERFDATA_COMPRESSED = 27, PERFDATA_FEATURES = 256,
+	PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY, PERFDATA_COMPRESSED = 27,
+	/* softpmu's own, which perf skips as it skips all that it does not know */
+	PERFDATA_OWN = 240, PERFDATA_TIMELINE = PERFDATA_OWN,
+	PERFDATA_FEATURES = 256,
 };
 
 struct perfdata_section { uint64_t offset, size; };
@@ -129,6 +132,9 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s);
 /* Writes a record of the perf tool, whose type is 64 or more.  body: `bytes` bytes, a multiple of 8.  Source:
  * perf.data-file-format.txt; Linux, tools/lib/perf/include/perf/event.h. */
 int perfdata_tool_record(struct perfdata_writer *w, uint32_t type, const void *body, size_t bytes);
+/* Copies the bytes of a feature of softpmu's own, which perfdata_finish writes, but not in pipe mode.  Returns 0 or
+ * ERR_NOMEM. */
+int perfdata_own(struct perfdata_writer *w, enum perfdata_feature feature, const void *bytes, size_t n);
 /* Writes the features, completes the header, closes the file and frees w.  After a write error (a full disk) it drops
  * as much of the end as the features need, so that the file stays readable, and returns the first error.  *bytes,
  * *samples: size and number of samples of the file. */
@@ -204,6 +210,8 @@ struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_
 /* Returns the string of a feature (HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID), or NULL if the file
  * has none. */
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
+/* Returns the bytes of a feature of softpmu's own, or NULL if the file has none. */
+const void *perfdata_own_bytes(const struct perfdata_file *f, enum perfdata_feature feature, size_t *bytes);
 /* Gets the data or unified cache of a level from the CACHE feature, without its type.  Returns false if the file has
  * none. */
 bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct perfdata_cache *out);

@@ -267,6 +267,12 @@ static void read_features(struct perfdata_file *f)
 	}
 }
 
+const void *perfdata_own_bytes(const struct perfdata_file *f, enum perfdata_feature feature, size_t *bytes)
+{
+	*bytes = (size_t)f->feature[feature].size;
+	return *bytes ? f->bytes + f->feature[feature].offset : NULL;
+}
+
 static int read_event_names(struct perfdata_file *f, struct err *err)
 {
 	struct cursor c = at(f, &f->feature[PERFDATA_EVENT_DESC]);

@@ -60,6 +60,7 @@ struct perfdata_writer {
 	size_t caches;
 	char **argv;
 	int argc;
+	struct bytes own[PERFDATA_FEATURES - PERFDATA_OWN];
 };
 
 /* ---- growing memory, for the features ---- */
@@ -415,6 +416,8 @@ static void release(struct perfdata_writer *w)
 	free(w->version);
 	free(w->cpu_title);
 	free(w->cpuid);
+	for (size_t i = 0; i < sizeof w->own / sizeof w->own[0]; i++)
+		bytes_free(&w->own[i]);
 	free(w);
 }
 
@@ -654,6 +657,11 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 	struct utsname host;
 	struct sysinfo memory;
 	bool known = uname(&host) == 0;
+	if (feature >= PERFDATA_OWN) {
+		const struct bytes *own = &w->own[feature - PERFDATA_OWN];
+		bytes_put(b, own->data, own->size);
+		return own->size && !w->pipe;
+	}
 	switch (feature) {
 	case PERFDATA_BUILD_ID:
 		put_build_ids(b, w);
@@ -716,6 +724,14 @@ static bool put_feature(struct bytes *b, const struct perfdata_writer *w, unsign
 		return w->samples;
 	}
 	return false;
+}
+
+int perfdata_own(struct perfdata_writer *w, enum perfdata_feature feature, const void *bytes, size_t n)
+{
+	struct bytes *own = &w->own[feature - PERFDATA_OWN];
+	own->size = 0;
+	bytes_put(own, bytes, n);
+	return own->failed ? ERR_NOMEM : 0;
 }
 
 /* Builds the table of sections and the sections; offsets count from the end of the data. */

@@ -7,8 +7,10 @@
 #include "cli/common/cli_sample.h"
 #include "cli/profile/record_event.h"
 #include "cli/profile/record_few.h"
+#include "cli/profile/report_html.h"
 #include "output/exact_record.h"
 #include "output/recorder.h"
+#include "output/timeline.h"
 #include "session/driver/data_source.h"
 #include "session/driver/precise.h"
 #include "session/session.h"
@@ -33,6 +35,8 @@ enum { DEFAULT_PERIOD = 100003 };
 enum { SAMPLED_CYCLES = 151, SAMPLED_PERIOD = 607, SAMPLED_WEIGHT = 8, SAMPLED_RARER = 4, SAMPLED_WINDOWS = 4000 };
 /* Behind a part that was timed the period stays, and samples are 75 cycles apart, too. */
 enum { DETAILED_WEIGHT = 1330 };
+/* With --html, which draws what is sampled, samples of short programs are to be many, too. */
+enum { HTML_PERIOD = 10007 };
 enum { PEBS_RECORDS_MAX = 4096, PMI_CYCLES_MAX = 1000000000, PMI_LINES_MAX = 1 << 20 };
 
 struct record {
@@ -40,7 +44,7 @@ struct record {
 	const char *list[64];
 	unsigned lists;
 	uint64_t count, frequency;
-	const char *output, *region;
+	const char *output, *region, *html;
 	bool chains, no_build_ids, quiet, verbose, exact, heap, map_build_ids, stat, no_samples, dry;
 	uint64_t exact_sample;		/* cycles; 0: none */
 	unsigned pebs_records, pmi_cycles, pmi_lines;
@@ -57,6 +61,7 @@ struct record {
 	struct perfdata_writer *writer;
 	struct recorder *recorder;
 	struct exact_record *exact_record;	/* NULL: not asked for */
+	struct timeline *timeline;		/* NULL: not asked for */
 	const struct session_events *events;
 	uint64_t *samples;		/* of each event */
 	_Atomic int failed;		/* set where samples are taken; on_tick reads it in another thread */
@@ -268,6 +273,11 @@ static const struct option options[] = {
 	OPT_TEXT('o', "output", "FILE", struct record, output, "Write to FILE. An existing file becomes FILE.old. "
 		"Default: perf.data. - is standard output, in perf's form for pipes: softpmu record -o - -- ls | perf "
 		"report -i -; the program's own output goes to standard error then."),
+	OPT_TEXT(0, "html", "FILE", struct record, html, "Also write a page to FILE that shows what the perf.data file "
+		"holds (softpmu report --html). With it, call chains (-g), the exact profile (--exact) and counts "
+		"over time are kept, too, and the whole run is timed; with --sample, only call chains. Without -e, "
+		"mispredicted branches and cache misses are sampled beside cycles; without -c and -F, every 10007 "
+		"cycles."),
 	OPT_FLAG('B', "no-buildid", struct record, no_build_ids, "Do not keep the build-ids of mapped files."),
 	OPT_FLAG(0, "buildid-mmap", struct record, map_build_ids, "Keep the build-ids in the records of mappings, not "
 		"in a list of their own."),
@@ -384,6 +394,8 @@ static int check(const struct record *o)
 	else if (o->forced && ((o->count && o->count != 1) || o->frequency || o->after))
 		text = "--force-ovf takes a sample at every event: it goes with -c 1 only, and with neither -F nor "
 		       "--after";
+	else if (o->html && !strcmp(o->output, "-"))
+		text = "--html reads the perf.data file again: it does not go with -o -";
 	else if (o->sample.on)
 		text = misfit(o);
 	if (text)
@@ -433,7 +445,8 @@ static bool only_cycles(const struct session_events *events)
 static void default_rate(const struct record *o, const struct session_events *events, struct session_event *e)
 {
 	const bool windows = o->sample.on && !o->sample.after, close = windows && only_cycles(events);
-	const unsigned period = close ? SAMPLED_CYCLES : windows ? SAMPLED_PERIOD : DEFAULT_PERIOD;
+	const unsigned period = close ? SAMPLED_CYCLES : windows ? SAMPLED_PERIOD : o->html ? HTML_PERIOD
+		: DEFAULT_PERIOD;
 	if (session_is_cycles(e))
 		e->period = period;
 	else	/* no fixed period suits both loads and misses */
@@ -457,11 +470,15 @@ static int choose_events(struct record *o, const struct spmu_model *model, struc
 		return err_set(err, ERR_NOMEM, "out of memory");
 	for (unsigned i = 0; i < o->lists; i++)
 		fprintf(f, "%s%s", i ? "," : "", o->list[i]);
-	if (!o->lists && !o->exact)
+	if (!o->lists && (!o->exact || o->html))
 		fputs("cycles:u", f);
 	int code = fclose(f) ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 	if (!code && *list)
 		code = session_parse(events, &how, list, err);
+	if (!code && !o->lists && o->html) {	/* not every core has them */
+		session_parse(events, &how, "branch-misses:u", NULL);
+		session_parse(events, &how, "cache-misses:u", NULL);
+	}
 	free(list);
 	o->sampled = events->count;
 	for (size_t i = 0; !code && i < events->count; i++) {
@@ -506,6 +523,8 @@ static void on_end(void *context, struct run_thread *t)
 	struct record *o = context;
 	if (o->exact_record && !o->failed)
 		o->failed = exact_record_end(o->exact_record, t);
+	if (o->timeline && !o->failed)
+		o->failed = timeline_end(o->timeline, t);
 	session_thread_end(o->session, t);
 }
 
@@ -514,6 +533,8 @@ static void on_batch(void *context, struct run_thread *t, const struct spmu_batc
 	struct record *o = context;
 	if (o->exact_record && !o->failed)
 		o->failed = exact_record_batch(o->exact_record, t, b, session_outside(t));
+	if (o->timeline && !o->failed)
+		o->failed = timeline_batch(o->timeline, t, b);
 	session_batch(o->session, t, b);
 	recorder_clock(o->recorder, t, b->watermark);
 }
@@ -696,6 +717,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	int closed = 0;
 	if (o->exact_record && !o->failed)
 		o->failed = exact_record_finish(o->exact_record);
+	if (o->timeline && !o->failed)
+		o->failed = timeline_keep(o->timeline, o->writer);
 	if (o->started && o->stat && !o->failed)
 		o->failed = keep_counts(o);
 	if (o->started)
@@ -737,6 +760,8 @@ static int run_program_of(struct record *o, const struct spmu_model *model, stru
 	struct core_wanted wanted = session_wanted(o->session);
 	if (o->exact)
 		wanted = core_wanted_both(wanted, exact_record_wanted());
+	if (o->timeline)
+		wanted = core_wanted_both(wanted, timeline_wanted());
 	o->run.run.wanted = &wanted;
 	o->run.run.calls = o->chains && o->sample.on;
 	if (o->heap)
@@ -854,6 +879,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		code = recorder_heap(o->recorder, err);
 	if (!code && o->exact)
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
+	if (!code && o->html && o->exact && !o->run.run.smt)
+		code = timeline_create(&o->timeline, &o->run.core, err);
 	if (!code)
 		code = run_program_of(o, model, &result, status, err);
 	return finish(o, code, &result, err);
@@ -870,6 +897,10 @@ static int run(int argc, char **argv)
 	const int go = cli_options(&cmd_record, &o, &o.run, argc, argv, &next);
 	if (go <= 0)
 		return go ? 2 : 0;
+	if (o.html) {
+		o.chains = true;
+		o.exact |= !o.sample.on && !o.no_samples;
+	}
 	if (check(&o) || cli_run_finish(&o.run, argc, argv, next) || cli_sample_check(&o.sample, &o.run))
 		return 2;
 	struct spmu_model *model = cli_model(&o.run.core);
@@ -888,6 +919,9 @@ static int run(int argc, char **argv)
 	}
 	recorder_destroy(o.recorder);
 	exact_record_destroy(o.exact_record);
+	timeline_destroy(o.timeline);
+	if (o.html && o.started && report_html(o.html, o.output, NULL) && !status)
+		status = 1;
 	session_destroy(o.session);
 	free(o.samples);
 	cli_sample_free(&o.sample);

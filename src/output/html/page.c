@@ -12,7 +12,10 @@ static const struct {
 	const char *name;
 	int (*write)(FILE *to, struct html_run *r, struct err *err);
 } part[] = {
+	{ "summary", html_part_summary },
 	{ "profile", html_part_profile },
+	{ "exact", html_part_exact },
+	{ "timeline", html_part_timeline },
 };
 
 static int write_run(FILE *to, const struct html_input *in, struct err *err)

@@ -48,5 +48,8 @@ void html_table_free(struct html_table *t);
 void html_item(FILE *to, uint64_t number, bool *first);
 
 /* The parts.  Each returns 0, or an error with its sentence. */
+int html_part_summary(FILE *to, struct html_run *r, struct err *err);
 int html_part_profile(FILE *to, struct html_run *r, struct err *err);
+int html_part_exact(FILE *to, struct html_run *r, struct err *err);
+int html_part_timeline(FILE *to, struct html_run *r, struct err *err);
 #endif

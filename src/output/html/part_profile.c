@@ -10,7 +10,8 @@
  * Stacks are the nodes of one prefix tree: node i is a call of function[i] by node parent[i] - 1, or the outermost
  * frame if parent[i] is 0; parents come before their children.  A sample is counted for the function of its stack's
  * nearest node that is not inlined, as `report` does; in the source, it hit that of the node itself.  time:
- * differences, from 0 on.  weight: the sample's period; one number if it is the same for all.  late: cycles by which the sampled instruction retired late (pushout), if the file has them.
+ * differences, from 0 on.  weight: the sample's period; one number if it is the same for all.  late: cycles by which
+ * the sampled instruction retired late (pushout), if the file has them.
  * The events of the exact profile (exact_record.h) are not here.
  */
 #include "output/exact_record.h"

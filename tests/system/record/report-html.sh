@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `softpmu report --html`: the page holds every number of `report --json`, needs nothing but itself, and no name in
-# the profile can become markup.
+# the profile can become markup.  `record --html` keeps counts over time, whose sums are those of `stat`.
 . "$TOP/tests/lib.sh"
 need python3
 
@@ -109,6 +109,41 @@ check "it has both" python3 check.py ab.html a.json b.json
 same_files "- is standard output" a.html standard.html
 "$SOFTPMU" report --html again.html a.data
 same_files "a page repeats" a.html again.html
+
+# record --html, of a stream: its counts over time add up to what stat counts, and report reads the file as ever.
+check "record --html writes a page" "$SOFTPMU" record -q --html r.html -o r.data --replay stream
+"$SOFTPMU" report --json r.data >r.json
+check "it has every number of report --json" python3 check.py r.html r.json
+"$SOFTPMU" report --cycles exact --json r.data >exact.json
+"$SOFTPMU" stat -j -e cycles:u,instructions:u,branches:u,branch-misses:u --replay stream >stat.out 2>stat.json
+cat >sums.py <<'END'
+import json, re, sys
+text = open("r.html", encoding="utf-8").read()
+run = json.loads(re.search(r'<script id="data"[^>]*>(.*?)</script>', text, re.S).group(1))["runs"][0]
+t, x = run["timeline"], run["exact"]
+total = {c: sum(sum(th["values"][k]) for th in t["threads"]) for k, c in enumerate(t["columns"])}
+stat = {}
+for line in open("stat.json"):
+    if line.startswith("{") and "event" in line:
+        one = json.loads(line)
+        stat[one["event"]] = float(one["counter-value"])
+for event, column in ("cycles:u", "cycles"), ("instructions:u", "instructions"), ("branches:u", "branches"), \
+        ("branch-misses:u", "mispredicts"):
+    assert stat[event] == total[column] > 0, (event, stat[event], total[column])
+assert sum(v for c, v in total.items() if "." in c) == t["width"] * total["cycles"], "slots"
+assert max(max(th["values"][0]) for th in t["threads"]) <= t["cycles"] and t["intervals"] <= 1024
+exact = json.load(open("exact.json"))
+assert x["cycles"] == exact["cycles"] == total["cycles"]
+by = {c["name"]: sum(c["cycles"]) for c in x["causes"]}
+assert by == exact["causes"], (by, exact["causes"])
+assert sum(x["instructions"]) == total["instructions"]
+END
+check "counts over time add up to those of stat, slots to the width, causes to those of the exact profile" \
+	python3 sums.py || cat stat.json
+head -c 100000 r.data >cut.data
+"$SOFTPMU" report --html cut.html cut.data >out 2>err; code=$?
+[ $code -lt 2 ] && ok "a file that was cut is no trouble" || bad "a file that was cut: exit $code" err
+refuse "--html and -o -" "does not go with -o -" "$SOFTPMU" record --html p.html -o - --replay stream
 
 refuse "a folder that is not there" "cannot write" "$SOFTPMU" report --html none/a.html a.data
 refuse "a file that is not there" "none.data" "$SOFTPMU" report --html x.html --compare none.data a.data

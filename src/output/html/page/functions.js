@@ -29,6 +29,29 @@
 				value: change,
 				text: (i) => `${change(i) > 0 ? "+" : ""}${(100 * change(i)).toFixed(2)} %`,
 			});
+		if (run.exact) {
+			const cycles = (i) => page.exactOf(i)?.cycles || 0;
+			const cpi = (i) => page.exactOf(i)?.instructions ? cycles(i) / page.exactOf(i).instructions : 0;
+			const causes = (i) => (page.exactOf(i)?.causes || []).slice(0, 4)
+				.map(([name, c]) => `${name} ${page.text.percent(c, cycles(i))}`).join(", ");
+			list.push({
+				title: "Exact cycles", minor: true,
+				hint: "Share of all cycles that retirement waited for it, of the whole run",
+				value: cycles, text: (i) => page.text.percent(cycles(i), run.exact.cycles),
+				share: (i) => cycles(i) / run.exact.cycles,
+			}, {
+				title: "CPI", minor: true, hint: "Exact cycles for each of its instructions",
+				value: cpi, text: (i) => cpi(i) ? cpi(i).toFixed(2) : "–",
+			}, {
+				title: "Top-down", minor: true,
+				hint: "Its exact cycles: retiring, bad speculation, front end, back end; sorted by " +
+					"those that are not retiring",
+				value: (i) => cycles(i) ? cycles(i) - page.exactOf(i).levels.retiring : 0,
+				parts: (i) => cycles(i) ? Object.entries(page.exactOf(i).levels)
+					.map(([name, c]) => [name, c / cycles(i)]) : [],
+				text: causes,
+			});
+		}
 		if (page.eventOf(run)?.late)
 			list.push({
 				title: "Late", minor: true,
@@ -74,9 +97,11 @@
 			rest = other ? page.sums(other) : null;
 			if (changed.has("event"))
 				grid.columns(columns());
-			const rows = [];
+			const rows = [], { thread, from, to } = page.chosen;
+			const whole = thread < 0 && from === 0 && to === Infinity;	/* what exact profiles are of */
 			for (let i = 0; i < f.name.length; i++)
-				if ((sums.total[i] || sums.self[i]) && page.matches(run, i))
+				if ((sums.total[i] || sums.self[i] || (whole && page.exactOf(i))) &&
+					page.matches(run, i))
 					rows.push(i);
 			const e = page.eventOf(run);
 			const [many, samples, weight] = [rows.length, sums.samples, sums.weight].map(page.text.count);

@@ -44,6 +44,8 @@ const page = (() => {
 		for (const [name, value] of Object.entries(attributes || {}))
 			if (name.startsWith("on"))
 				e.addEventListener(name.slice(2), value);
+			else if (name.startsWith("aria-") && value !== null)
+				e.setAttribute(name, String(value));
 			else if (value === true)
 				e.setAttribute(name, "");
 			else if (value !== false && value !== null && value !== undefined)
@@ -131,6 +133,8 @@ const page = (() => {
 		count: (n) => whole.format(n),
 		/* 12.3 M: at most four digits */
 		short(n) {
+			if (n === undefined || Number.isNaN(n))
+				return "–";
 			const sizes = [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e3, " k"]];
 			for (const [size, unit] of sizes)
 				if (Math.abs(n) >= size)
@@ -208,9 +212,9 @@ const page = (() => {
 	function view(v) {
 		if (v.has && !v.has())
 			return;
-		const tab = element("button", { role: "tab", id: `tab-${v.id}`, "aria-controls": v.id,
+		const tab = element("button", { role: "tab", id: `tab-${v.id}`, "aria-controls": `view-${v.id}`,
 			"aria-selected": "false", tabindex: -1, onclick: () => show(v.id) }, v.title);
-		const section = element("section", { id: v.id, role: "tabpanel", "aria-labelledby": tab.id,
+		const section = element("section", { id: `view-${v.id}`, role: "tabpanel", "aria-labelledby": tab.id,
 			hidden: true });
 		views.push({ view: v, tab, section, built: false });
 	}
@@ -262,8 +266,8 @@ const page = (() => {
 			row.append(select("event", "Event", first.events.map((e, i) => [i, e.name]),
 				(event) => choose({ event })));
 		if (threads.tid.length > 1)
-			row.append(select("thread", "Thread", [[-1, "all"], ...Array.from(threads.tid, (tid, i) =>
-				[i, `${page.runs[0].strings[threads.comm[i]]} ${tid}`])],
+			row.append(select("thread", "Thread", [[-1, "all"],
+				...Array.from(threads.tid, (_, i) => [i, page.threadOf(page.runs[0], i)])],
 			(thread) => choose({ thread })));
 		row.append(element("label", { for: "search" }, "Search", element("input", {
 			id: "search", type: "search", autocomplete: "off", spellcheck: "false",

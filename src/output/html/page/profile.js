@@ -2,8 +2,11 @@
  * Sums over the samples that are chosen.
  *
  *	page.nameOf(run, f), page.objectOf(run, f)   names of a function, and of its object without folders
+ *	page.threadOf(run, t)   name and number of a thread
  *	page.same(f)            the function of runs[1] that is function f of runs[0], or -1
  *	page.eventOf(run)       the chosen event in a run: the one of the same name; undefined if it has none
+ *	page.exactOf(f)         { cycles, instructions, causes, levels } of function f of runs[0] in the exact
+ *	                        profile, or null: causes are [name, cycles], most first; levels are cycles by level 1
  *	page.matches(run, f)    does the function's or object's name hold what is searched for?
  *	page.sums(run, event)   { weight, samples, self, total, late, node }: what passes the chosen thread and interval
  *	                        of an event (default: the chosen one; null if the run has none): sums over all, by
@@ -43,6 +46,8 @@
 	};
 	page.nameOf = (run, f) => run.strings[run.functions.name[f]] || `[no symbol] ${page.objectOf(run, f)}`;
 
+	page.threadOf = (run, t) => `${run.strings[run.profile.threads.comm[t]]} ${run.profile.threads.tid[t]}`;
+
 	/* Functions of two runs are the same if object and name are: a rebuilt program has other addresses. */
 	const identity = (run, f) =>
 		`${page.objectOf(run, f)}\n${run.strings[run.functions.name[f]]}\n${run.functions.inlined[f]}`;
@@ -61,6 +66,29 @@
 	page.eventOf = (run) => {
 		const name = page.runs[0].profile.events[page.chosen.event]?.name;
 		return run.profile.events.find((e) => e.name === name);
+	};
+
+	let exact = null;
+	page.exactOf = (f) => {
+		const x = page.runs[0].exact;
+		if (!x)
+			return null;
+		if (!exact) {
+			exact = new Map();
+			x.function.forEach((name, i) => {
+				const one = { cycles: 0, instructions: x.instructions[i], causes: [],
+					levels: { retiring: 0, bad: 0, frontend: 0, backend: 0 } };
+				for (const c of x.causes)
+					if (c.cycles[i]) {
+						one.cycles += c.cycles[i];
+						one.levels[c.level] += c.cycles[i];
+						one.causes.push([c.name, c.cycles[i]]);
+					}
+				one.causes.sort((a, b) => b[1] - a[1]);
+				exact.set(name, one);
+			});
+		}
+		return exact.get(f) || null;
 	};
 
 	page.matches = (run, f) => {

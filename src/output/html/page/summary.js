@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * View: what ran where, what it counted, and what is worth acting on. */
+"use strict";
+(() => {
+	const run = page.runs[0], other = page.runs[1];
+	const percent = (x) => `${(100 * x).toFixed(1)} %`;
+
+	/* Half of the 95 % interval of a share that is known from n samples. */
+	const error = (share, n) => n ? 1.96 * Math.sqrt(share * (1 - share) / n) : 1;
+
+	/* ---- totals ---- */
+
+	function totals(of) {
+		const sum = {};
+		if (!of.timeline)
+			return null;
+		of.timeline.columns.forEach((c, k) => {
+			sum[c] = of.timeline.threads.reduce((a, t) => a + t.values[k].reduce((x, y) => x + y, 0), 0);
+		});
+		sum.slots = Object.keys(sum).reduce((a, c) => a + (c.includes(".") ? sum[c] : 0), 0);
+		const names = Object.keys(sum);
+		sum.part = (begin) => names.reduce((a, c) => a + (c.startsWith(begin) ? sum[c] : 0), 0) / sum.slots;
+		return sum;
+	}
+
+	/* ---- findings: { score: share of the run that is at stake, text, what: to choose, view } ---- */
+
+	const causes = {
+		"be.memory.l1": "loads that hit L1D", "be.memory.l2": "data in L2", "be.memory.l3": "data in L3",
+		"be.memory.dram": "data in memory", "be.memory.store": "room in the store buffer",
+		"be.core.divider": "divisions and square roots", "be.core.ports": "execution ports",
+		"be.core.latency": "results of other instructions", "be.core.serial": "serialising instructions",
+		"bad.mispredict": "mispredicted branches", "bad.clear": "machine clears",
+		"fe.latency.icache": "code that is not in L1I", "fe.latency.itlb": "translations of code addresses",
+	};
+	const advice = {
+		"be.memory.l2": "Smaller or denser data, or accesses in order, would help.",
+		"be.memory.l3": "Smaller or denser data, or accesses in order, would help.",
+		"be.memory.dram": "Smaller or denser data, accesses in order, or prefetching would help.",
+		"be.core.divider": "A multiplication by the reciprocal, or a shift, may do.",
+		"be.core.latency": "The instructions form a chain: several independent sums or lists would shorten it.",
+		"bad.mispredict": "A conditional move, a table, or sorted data would make the branches go away or " +
+			"predictable.",
+		"fe.latency.icache": "Less code on the hot path, or code laid out by a profile, would help.",
+	};
+
+	function slotFinding(sum) {
+		const lost = Object.keys(sum).filter((c) => /^(bad|fe|be)\./.test(c)).sort((a, b) => sum[b] - sum[a]);
+		const most = lost[0], share = most ? sum[most] / sum.slots : 0;
+		if (share < 0.05)
+			return null;
+		const group = most.startsWith("be") ? "back-end bound" : most.startsWith("fe") ? "front-end bound"
+			: "lost to bad speculation";
+		const all = sum.part(`${most.split(".")[0]}.`);
+		return { score: share, view: "timeline", what: {},
+			text: `${percent(all)} of the issue slots were ${group}; most of these ` +
+				`(${percent(share)} of all slots) waited for ` +
+				`${causes[most] || most}. ${advice[most] || ""}` };
+	}
+
+	function functionFinding() {
+		const s = page.sums(run), e = page.eventOf(run);
+		if (!s || !s.samples)
+			return null;
+		let best = 0;
+		for (let i = 1; i < s.self.length; i++)
+			best = s.self[i] > s.self[best] ? i : best;
+		const share = s.self[best] / s.weight, x = page.exactOf(best);
+		let why = "";
+		if (x && x.cycles) {
+			const [name, cycles] = x.causes[0];
+			const part = percent(cycles / x.cycles);
+			why = name === "retiring"
+				? ` Most of its cycles (${part}) retire instructions: fewer would make it faster.`
+				: ` Of its cycles, ${part} have the cause “${name}”.`;
+		}
+		return { score: share, view: "functions", what: { function: best },
+			text: `${page.nameOf(run, best)} has ${percent(share)} ` +
+				`(± ${percent(error(share, s.samples))}) of ${e.name}.${why}` };
+	}
+
+	function branchFinding(sum) {
+		const rate = sum.branches ? sum.mispredicts / sum.branches : 0;
+		const cost = sum.part("bad.") + sum["fe.latency.resteer.mispredict"] / sum.slots;
+		return rate < 0.01 || cost < 0.03 ? null : { score: cost, view: "functions", what: {},
+			text: `${percent(rate)} of the branches were mispredicted, which took ${percent(cost)} of ` +
+				`the issue slots. ${advice["bad.mispredict"]}` };
+	}
+
+	function phaseFinding() {
+		const t = run.timeline, cycles = new Float64Array(t.intervals), insns = new Float64Array(t.intervals);
+		const c = t.columns.indexOf("cycles"), n = t.columns.indexOf("instructions");
+		for (const thread of t.threads)
+			thread.values[c].forEach((v, i) => {
+				cycles[thread.first + i] += v;
+				insns[thread.first + i] += thread.values[n][i];
+			});
+		const all = cycles.reduce((a, b) => a + b, 0), ipc = insns.reduce((a, b) => a + b, 0) / all;
+		let best = null;	/* the longest stretch with less than half of the run's IPC */
+		for (let i = 0, begin = -1, sum = 0, done = 0; i <= t.intervals; i++) {
+			if (i < t.intervals && insns[i] < 0.5 * ipc * cycles[i]) {
+				begin = begin < 0 ? i : begin;
+				sum += cycles[i];
+				done += insns[i];
+			} else if (begin >= 0) {
+				if (!best || sum > best.sum)
+					best = { from: begin * t.interval, to: i * t.interval, sum, ipc: done / sum };
+				begin = -1;
+				sum = done = 0;
+			}
+		}
+		if (!best || best.sum < 0.05 * all || best.sum > 0.8 * all)
+			return null;
+		return { score: best.sum / all, view: "timeline", what: { from: best.from, to: best.to },
+			text: `From ${page.text.time(best.from)} to ${page.text.time(best.to)} the IPC is ` +
+				`${best.ipc.toFixed(2)}, in the whole run ${ipc.toFixed(2)}: this part is ` +
+				`${percent(best.sum / all)} of the cycles.` };
+	}
+
+	function threadFinding() {
+		const t = run.timeline, c = t.columns.indexOf("cycles");
+		if (t.threads.length < 2)
+			return null;
+		const ran = t.threads.reduce((a, x) => a + x.values[c].reduce((p, q) => p + q, 0), 0);
+		const there = t.threads.reduce((a, x) => a + x.values[c].length * t.cycles, 0);
+		const waited = 1 - ran / there;
+		return waited < 0.2 ? null : { score: waited / 2, view: "timeline", what: {},
+			text: `The ${t.threads.length} threads waited ${percent(waited)} of the time in which they ` +
+				"were there." };
+	}
+
+	function changeFinding() {
+		const a = page.sums(run), b = other && page.sums(other);
+		if (!a || !b || !a.weight || !b.weight)
+			return null;
+		let best = -1, most = 0;
+		for (let i = 0; i < a.self.length; i++) {
+			const k = page.same(i), change = a.self[i] - (k >= 0 ? b.self[k] : 0);
+			if (Math.abs(change) > Math.abs(most)) {
+				most = change;
+				best = i;
+			}
+		}
+		const name = page.eventOf(run).name, more = most > 0 ? "more" : "less";
+		return best < 0 ? null : { score: 2, view: "functions", what: { function: best },
+			text: `${name}: ${page.text.short(a.weight)} now, ${page.text.short(b.weight)} before ` +
+				`(${a.weight >= b.weight ? "+" : ""}${percent(a.weight / b.weight - 1)}). ` +
+				`${page.nameOf(run, best)} changed most: ${page.text.short(Math.abs(most))} ${more}.` };
+	}
+
+	function findings(sum) {
+		const list = [changeFinding(), functionFinding()];
+		if (sum && sum.slots)
+			list.push(slotFinding(sum), branchFinding(sum), phaseFinding(), threadFinding());
+		return list.filter(Boolean).sort((a, b) => b.score - a.score).slice(0, 3);
+	}
+
+	/* ---- the view ---- */
+
+	function counts(sum, before) {
+		const rows = [];
+		const names = { cycles: "cycles", instructions: "instructions", branches: "branches",
+			mispredicts: "mispredicted branches", loads: "loads", l1d_misses: "L1D misses of loads",
+			l2_misses: "L2 misses of loads", l3_misses: "L3 misses of loads" };
+		for (const [key, name] of Object.entries(sum ? names : {}))
+			rows.push([name, page.text.count(sum[key]), "every one was counted",
+				before ? page.text.count(before[key]) : ""]);
+		if (sum)
+			rows.push(["instructions a cycle", (sum.instructions / sum.cycles).toFixed(3), "",
+				before ? (before.instructions / before.cycles).toFixed(3) : ""]);
+		run.profile.events.forEach((e) => {
+			const same = other?.profile.events.find((x) => x.name === e.name);
+			const most = e.weight.reduce((a, b) => Math.max(a, b), 0);
+			rows.push([`${e.name}, sampled`, page.text.count(e.period),
+				`${page.text.count(e.samples)} samples; up to ${page.text.count(most)} a thread more`,
+				same ? page.text.count(same.period) : ""]);
+		});
+		return page.element("table", { class: "plain" },
+			page.element("tr", null, ...["Event", "Count", "Known from", ...(other ? ["Before"] : [])]
+				.map((h) => page.element("th", { scope: "col" }, h))),
+			...rows.map((r) => page.element("tr", null, ...r.slice(0, other ? 4 : 3)
+				.map((c) => page.element("td", null, c)))));
+	}
+
+	function build(root) {
+		const s = run.summary, sum = totals(run), before = other && totals(other);
+		const facts = [["Command", s.command.join(" ")],
+			["Machine", s.machine + (s.cpuid ? ` (${s.cpuid})` : "")],
+			["File", run.name + (s.note ? `: ${s.note}` : "")]];
+		if (other)
+			facts.push(["Compared with", `${other.name}: ${other.summary.command.join(" ")}`]);
+		if (run.profile.lost)
+			facts.push(["Lost", `${page.text.count(run.profile.lost)} samples`]);
+		const list = page.element("ol", { class: "findings" });
+		for (const f of findings(sum))
+			list.append(page.element("li", null, f.text, " ", page.element("button",
+				{ onclick: () => { page.choose(f.what); page.show(f.view); } }, "Show")));
+		root.append(page.element("h2", null, "Worth acting on"),
+			list.children.length ? list : page.element("p", { class: "note" }, "Nothing stands out."));
+		if (sum && sum.slots) {
+			const bar = page.element("div", { class: "bar tall" });
+			const levels = [["retiring", "retiring", "ret."], ["bad", "bad speculation", "bad."],
+				["frontend", "front-end bound", "fe."], ["backend", "back-end bound", "be."]];
+			const legend = page.element("div", { class: "legend" });
+			for (const [name, text, begin] of levels) {
+				const share = percent(sum.part(begin));
+				const part = page.element("i", { class: name, title: `${text}: ${share}` });
+				part.style.width = share.replace(" ", "");
+				bar.append(part);
+				legend.append(page.element("span", null, page.element("i", { class: name }),
+					`${text} ${share}`));
+			}
+			root.append(page.element("h2", null, "Issue slots"), bar, legend);
+		}
+		root.append(page.element("h2", null, "Counts"),
+			page.element("div", { class: "wide-table" }, counts(sum, before)),
+			page.element("h2", null, "Run"), page.element("dl", null, ...facts.flatMap(([name, text]) =>
+				[page.element("dt", null, name), page.element("dd", null, text)])));
+	}
+
+	page.view({ id: "summary", title: "Summary", build, update() {} });
+})();

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Gathers counts over time; timeline.h describes them. */
+#include "output/timeline.h"
+#include "util/grow.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "softpmu timeline 1"
+enum { FIRST_INTERVAL = 1000 };		/* cycles */
+
+struct cell { double of[TIMELINE_COLUMNS]; };
+struct followed {
+	const struct run_thread *run;	/* NULL: it has ended */
+	uint32_t pid, tid;
+	struct slots *slots;
+	double charged[SLOTS_CAUSE_COUNT];	/* slots that are in cells already */
+	uint64_t first;			/* interval of cell 0 */
+	struct cell *cell;
+	size_t cells, room;
+};
+struct timeline {
+	struct slots_core core;
+	uint64_t hz, interval;		/* interval: in cycles */
+	struct followed *thread;
+	size_t threads, room;
+};
+
+static const char *const column_name[TIMELINE_COLUMNS] = {
+#define X(name, text, help) [TIMELINE_##name] = text,
+	TIMELINE_COUNT_LIST(X)
+#undef X
+#define X(name, text) [TIMELINE_COUNTS + SLOTS_##name] = text,
+	SLOTS_CAUSES(X)
+#undef X
+};
+
+int timeline_create(struct timeline **out, const struct core_config *c, struct err *err)
+{
+	struct timeline *t = calloc(1, sizeof *t);
+	if (!t)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	*t = (struct timeline){
+		.core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency,
+			.l2_latency = c->l2_latency,
+			.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) },
+		.hz = (uint64_t)(c->frequency_ghz * 1e9 + 0.5),
+		.interval = FIRST_INTERVAL,
+	};
+	*out = t;
+	return 0;
+}
+
+void timeline_destroy(struct timeline *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->threads; i++) {
+		slots_destroy(t->thread[i].slots);
+		free(t->thread[i].cell);
+	}
+	free(t->thread);
+	free(t);
+}
+
+struct core_wanted timeline_wanted(void)
+{
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	slots_wanted(w.signal);
+	return w;
+}
+
+/* ---- intervals ---- */
+
+/* Makes every interval twice as long. */
+static void halve(struct timeline *t)
+{
+	t->interval *= 2;
+	for (size_t i = 0; i < t->threads; i++) {
+		struct followed *f = &t->thread[i];
+		size_t used = 0;
+		for (size_t k = 0; k < f->cells; k++) {
+			const size_t to = (size_t)((f->first + k) / 2 - f->first / 2);
+			if (to == used) {
+				f->cell[used++] = f->cell[k];
+				continue;
+			}
+			for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
+				f->cell[to].of[c] += f->cell[k].of[c];
+		}
+		f->cells = used;
+		f->first /= 2;
+	}
+}
+
+/* The cell of a cycle; NULL without memory.  A batch's signals come behind its uops, so cycles go back a little. */
+static struct cell *cell_at(struct timeline *t, struct followed *f, uint64_t cycle)
+{
+	while (cycle / t->interval >= TIMELINE_INTERVALS)
+		halve(t);
+	const uint64_t at = cycle / t->interval;
+	if (!f->cells)
+		f->first = at;
+	while (at < f->first || at - f->first >= f->cells) {
+		struct cell *grown = grow_array(f->cell, f->cells, &f->room, 16, sizeof *grown);
+		if (!grown)
+			return NULL;
+		f->cell = grown;
+		const size_t fresh = at < f->first ? 0 : f->cells;
+		if (at < f->first) {
+			memmove(&grown[1], grown, f->cells * sizeof *grown);
+			f->first--;
+		}
+		memset(&grown[fresh], 0, sizeof *grown);
+		f->cells++;
+	}
+	return &f->cell[at - f->first];
+}
+
+/* Adds the cycles of [begin, end), and with `slots` that are not NULL, their share of these, which are of `of` cycles
+ * in all. */
+static bool spread(struct timeline *t, struct followed *f, uint64_t begin, uint64_t end, const double *slots,
+	uint64_t of)
+{
+	while (begin < end) {
+		struct cell *cell = cell_at(t, f, begin);
+		if (!cell)
+			return false;
+		const uint64_t next = (begin / t->interval + 1) * t->interval, until = next < end ? next : end;
+		if (!slots)
+			cell->of[TIMELINE_CYCLES] += (double)(until - begin);
+		for (unsigned c = 0; slots && c < SLOTS_CAUSE_COUNT; c++)
+			cell->of[TIMELINE_COUNTS + c] += slots[c] * (double)(until - begin) / (double)of;
+		begin = until;
+	}
+	return true;
+}
+
+/* ---- batches ---- */
+
+static struct followed *follow(struct timeline *t, const struct run_thread *run)
+{
+	for (size_t i = t->threads; i-- > 0;)
+		if (t->thread[i].run == run)
+			return &t->thread[i];
+	struct followed *grown = grow_array(t->thread, t->threads, &t->room, 8, sizeof *grown);
+	if (!grown)
+		return NULL;
+	t->thread = grown;
+	struct followed *f = &t->thread[t->threads];
+	*f = (struct followed){ .run = run, .pid = run->pid, .tid = run->tid };
+	if (slots_create(&f->slots, &t->core, NULL))
+		return NULL;
+	t->threads++;
+	return f;
+}
+
+/* Spreads the slots that were charged since the last call over the cycles of the batch; without any, over one cycle. */
+static int spread_slots(struct timeline *t, struct followed *f, const struct spmu_batch *b)
+{
+	uint64_t slots[SLOTS_CAUSE_COUNT], cycles, of = 0;
+	double since[SLOTS_CAUSE_COUNT];
+	const int code = slots_read(f->slots, slots, &cycles, NULL);
+	if (code)
+		return code;
+	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++) {
+		since[c] = (double)slots[c] - f->charged[c];
+		f->charged[c] = (double)slots[c];
+	}
+	for (uint32_t i = 0; b && i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin)
+			of += r->end - r->begin;
+	}
+	for (uint32_t i = 0; of && i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin &&
+			!spread(t, f, b->base_cycle + r->begin, b->base_cycle + r->end, since, of))
+			return ERR_NOMEM;
+	}
+	for (unsigned c = 0; !of && f->cells && c < SLOTS_CAUSE_COUNT; c++)
+		f->cell[f->cells - 1].of[TIMELINE_COUNTS + c] += since[c];
+	return 0;
+}
+
+static void count_uop(struct cell *cell, const struct spmu_record *r)
+{
+	const bool branch = r->is & SPMU_IS(BRANCH), load = r->is & SPMU_IS(LOAD);
+	cell->of[TIMELINE_INSTRUCTIONS] += !!(r->is & SPMU_IS(INST_END)) + !!(r->is & SPMU_IS(INST_END2));
+	cell->of[TIMELINE_BRANCHES] += branch;
+	cell->of[TIMELINE_MISPREDICTS] += branch && (r->did & SPMU_DID(MISPREDICTED));
+	if (!load)
+		return;
+	cell->of[TIMELINE_LOADS] += 1;
+	cell->of[TIMELINE_L1D_MISSES] += !!(r->did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT)));
+	cell->of[TIMELINE_L2_MISSES] += !!(r->did & SPMU_DID(L2_MISS));
+	cell->of[TIMELINE_L3_MISSES] += !!(r->did & SPMU_DID(L3_MISS));
+}
+
+int timeline_batch(struct timeline *t, const struct run_thread *run, const struct spmu_batch *b)
+{
+	struct followed *f = follow(t, run);
+	struct cell *cell = NULL;
+	uint64_t begin = 1, end = 0;	/* of the cell */
+	if (!f)
+		return ERR_NOMEM;
+	slots_batch(f->slots, b);
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_SIGNAL) {
+			if (r->signal == SPMU_SIG_CYCLES && r->end > r->begin &&
+				!spread(t, f, b->base_cycle + r->begin, b->base_cycle + r->end, NULL, 1))
+				return ERR_NOMEM;
+			end = 0;	/* cells may have moved */
+			continue;
+		}
+		if (!(r->did & SPMU_DID(RETIRED)))
+			continue;
+		const uint64_t cycle = b->base_cycle + r->retire;
+		if (cycle < begin || cycle >= end) {
+			cell = cell_at(t, f, cycle);
+			if (!cell)
+				return ERR_NOMEM;
+			begin = cycle / t->interval * t->interval;
+			end = begin + t->interval;
+		}
+		count_uop(cell, r);
+	}
+	return spread_slots(t, f, b);
+}
+
+int timeline_end(struct timeline *t, const struct run_thread *run)
+{
+	for (size_t i = 0; i < t->threads; i++) {
+		struct followed *f = &t->thread[i];
+		if (f->run != run)
+			continue;
+		slots_end(f->slots);
+		const int code = spread_slots(t, f, NULL);
+		slots_destroy(f->slots);
+		f->slots = NULL;
+		f->run = NULL;
+		return code;
+	}
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static void put(FILE *to, uint64_t v)
+{
+	for (; v > 127; v >>= 7)
+		fputc((int)(v & 127) | 128, to);
+	fputc((int)v, to);
+}
+
+/* Whole numbers, so that every sum from the first on is the exact one, rounded. */
+static void put_column(FILE *to, const struct followed *f, unsigned column)
+{
+	double sum = 0;
+	uint64_t given = 0;
+	for (size_t k = 0; k < f->cells; k++) {
+		sum += f->cell[k].of[column];
+		const uint64_t whole = (uint64_t)floor(sum + 0.5);
+		put(to, whole - given);
+		given = whole;
+	}
+}
+
+int timeline_keep(struct timeline *t, struct perfdata_writer *w)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *to = open_memstream(&text, &bytes);
+	if (!to)
+		return ERR_NOMEM;
+	fwrite(MAGIC, 1, sizeof MAGIC, to);
+	put(to, t->interval);
+	put(to, t->hz);
+	put(to, t->core.width);
+	put(to, TIMELINE_COLUMNS);
+	for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
+		fwrite(column_name[c], 1, strlen(column_name[c]) + 1, to);
+	put(to, t->threads);
+	for (size_t i = 0; i < t->threads; i++) {
+		const struct followed *f = &t->thread[i];
+		put(to, f->pid);
+		put(to, f->tid);
+		put(to, f->first);
+		put(to, f->cells);
+		for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
+			put_column(to, f, c);
+	}
+	int code = fclose(to) ? ERR_NOMEM : perfdata_own(w, PERFDATA_TIMELINE, text, bytes);
+	free(text);
+	return code;
+}
+
+/* ---- reading ---- */
+
+struct in { const uint8_t *p, *end; bool bad; };
+
+static uint64_t take(struct in *in)
+{
+	uint64_t v = 0;
+	for (unsigned shift = 0; in->p < in->end && shift < 64; shift += 7) {
+		const uint8_t byte = *in->p++;
+		v |= (uint64_t)(byte & 127) << shift;
+		if (!(byte & 128))
+			return v;
+	}
+	in->bad = true;
+	return 0;
+}
+
+static const char *take_name(struct in *in)
+{
+	const char *name = (const char *)in->p;
+	const uint8_t *end = in->p < in->end ? memchr(in->p, 0, (size_t)(in->end - in->p)) : NULL;
+	in->bad |= !end;
+	in->p = end ? end + 1 : in->end;
+	return end ? name : "";
+}
+
+/* Every value is a byte at least, so what is left bounds what is allocated. */
+static bool fits(const struct in *in, uint64_t count)
+{
+	return !in->bad && count <= (uint64_t)(in->end - in->p);
+}
+
+static int take_threads(struct timeline_data *d, struct in *in, uint64_t threads)
+{
+	d->thread = calloc((size_t)threads + 1, sizeof *d->thread);
+	if (!d->thread)
+		return ERR_NOMEM;
+	for (; d->threads < threads && !in->bad; d->threads++) {
+		struct timeline_thread *t = &d->thread[d->threads];
+		t->pid = (uint32_t)take(in);
+		t->tid = (uint32_t)take(in);
+		t->first = take(in);
+		t->intervals = take(in);
+		if (t->first > TIMELINE_INTERVALS || t->intervals > TIMELINE_INTERVALS ||
+			!fits(in, t->intervals * d->columns))
+			return ERR_INPUT;
+		t->value = calloc((size_t)(t->intervals * d->columns) + 1, sizeof *t->value);
+		if (!t->value)
+			return ERR_NOMEM;
+		for (size_t k = 0; k < t->intervals * d->columns; k++)
+			t->value[k] = take(in);
+	}
+	return in->bad ? ERR_INPUT : 0;
+}
+
+int timeline_read(struct timeline_data **out, const struct perfdata_file *f, struct err *err)
+{
+	size_t bytes = 0;
+	const uint8_t *p = perfdata_own_bytes(f, PERFDATA_TIMELINE, &bytes);
+	struct in in = { p, p + bytes, false };
+	*out = NULL;
+	if (!p)
+		return 0;
+	struct timeline_data *d = calloc(1, sizeof *d);
+	if (!d)
+		return err_set(err, ERR_NOMEM, "out of memory");
+	int code = strcmp(take_name(&in), MAGIC) ? ERR_INPUT : 0;
+	d->interval_cycles = take(&in);
+	d->hz = take(&in);
+	d->width = take(&in);
+	d->columns = take(&in);
+	if (!code && (!fits(&in, d->columns) || !d->hz || !d->interval_cycles || d->columns > 1000))
+		code = ERR_INPUT;
+	if (!code && !(d->name = calloc((size_t)d->columns + 1, sizeof *d->name)))
+		code = ERR_NOMEM;
+	for (size_t c = 0; !code && c < d->columns; c++)
+		d->name[c] = take_name(&in);
+	const uint64_t threads = code ? 0 : take(&in);
+	if (!code && !fits(&in, threads))
+		code = ERR_INPUT;
+	if (!code)
+		code = take_threads(d, &in, threads);
+	if (code) {
+		timeline_free(d);
+		return err_set(err, code, code == ERR_NOMEM ? "out of memory" : "the file's timeline is damaged");
+	}
+	*out = d;
+	return 0;
+}
+
+void timeline_free(struct timeline_data *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; d->thread && i <= d->threads; i++)	/* the last may be incomplete */
+		free(d->thread[i].value);
+	free(d->thread);
+	free(d->name);
+	free(d);
+}

@@ -8,14 +8,12 @@
  */
 #include "output/annotate.h"
 #include "isa/isa.h"
+#include "output/source_text.h"
 #include "util/grow.h"
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { CODE_LIMIT = 4 << 20, SOURCE_LIMIT = 16 << 20, SOURCES = 64 };
+enum { CODE_LIMIT = 4 << 20 };
 
 /* ---- collecting ---- */
 
@@ -132,67 +130,6 @@ void annotate_free(struct annotate *a)
 	free(a);
 }
 
-/* ---- source text ---- */
-
-struct source { char *path, *text; size_t size; const char **line; size_t lines; };
-struct sources { struct source file[SOURCES]; size_t used; };
-
-static void read_source(struct source *s)
-{
-	struct stat st;
-	/* O_NONBLOCK: the name comes from a file and may be that of a FIFO */
-	int fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= SOURCE_LIMIT &&
-	    (s->text = malloc((size_t)st.st_size + 1))) {
-		ssize_t n = 0;
-		while (s->size < (size_t)st.st_size &&
-			(n = read(fd, s->text + s->size, (size_t)st.st_size - s->size)) > 0)
-			s->size += (size_t)n;
-		s->text[s->size] = 0;
-		size_t count = 1;
-		for (size_t i = 0; i < s->size; i++)
-			count += s->text[i] == '\n';
-		s->line = calloc(count, sizeof *s->line);
-		for (char *p = s->text; s->line && p < s->text + s->size; ) {
-			char *end = memchr(p, '\n', (size_t)(s->text + s->size - p));
-			s->line[s->lines++] = p;
-			if (!end)
-				break;
-			*end = 0;
-			p = end + 1;
-		}
-	}
-	close(fd);
-}
-
-static const char *source_text(struct sources *all, const char *path, unsigned line)
-{
-	struct source *s = NULL;
-	for (size_t i = 0; i < all->used && !s; i++)
-		if (!strcmp(all->file[i].path, path))
-			s = &all->file[i];
-	if (!s && all->used < SOURCES) {
-		s = &all->file[all->used];
-		*s = (struct source){ .path = strdup(path) };
-		if (!s->path)
-			return NULL;
-		all->used++;
-		read_source(s);
-	}
-	return s && line && line <= s->lines ? s->line[line - 1] : NULL;
-}
-
-static void free_sources(struct sources *all)
-{
-	for (size_t i = 0; i < all->used; i++) {
-		free(all->file[i].path);
-		free(all->file[i].text);
-		free(all->file[i].line);
-	}
-}
-
 /* ---- printing ---- */
 
 struct printing {
@@ -296,7 +233,7 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 		at += length;
 	}
 	fputc('\n', to);
-	free_sources(&p.sources);
+	source_text_free(&p.sources);
 	symbols_names_close(names);
 	free(code);
 	return 0;

@@ -920,7 +920,7 @@ static int run(int argc, char **argv)
 	recorder_destroy(o.recorder);
 	exact_record_destroy(o.exact_record);
 	timeline_destroy(o.timeline);
-	if (o.html && o.started && report_html(o.html, o.output, NULL) && !status)
+	if (o.html && o.started && report_html(o.html, o.output, NULL, NULL) && !status)
 		status = 1;
 	session_destroy(o.session);
 	free(o.samples);

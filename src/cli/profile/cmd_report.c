@@ -20,7 +20,7 @@ struct options {
 	const char *input;
 	struct profile_options profile;
 	struct report_options report;
-	const char *sort, *html, *compare;
+	const char *sort, *html, *compare, *add;
 	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches, header, header_only;
 	const char *hand_over;		/* the option that asks for perf; NULL: none */
 };
@@ -296,6 +296,8 @@ static const struct option options[] = {
 		"holds. It is one file, which opens in any browser, offline. - is standard output."),
 	OPT_TEXT(0, "compare", "OTHER", struct options, compare, "With --html: also show the differences from the "
 		"perf.data file OTHER."),
+	OPT_TEXT(0, "add", "FILE,...", struct options, add, "With --html: also show what topdown --json -o FILE "
+		"or cost --json --histogram -o FILE wrote about the same program."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
 	OPT_CALL(0, "stdio-color", "MODE", option_ignore, "Accepted without effect: the table has no colours."),
 	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
@@ -531,8 +533,12 @@ static int run(int argc, char **argv)
 		cli_error("--compare goes with --html; softpmu compare prints the differences of two files");
 		return 2;
 	}
+	if (o.add && !o.html) {
+		cli_error("--add goes with --html");
+		return 2;
+	}
 	if (o.html)
-		return report_html(o.html, o.input, o.compare);
+		return report_html(o.html, o.input, o.compare, o.add);
 	struct err err = { 0 };
 	struct perfdata_file *file;
 	struct profile *profile;

@@ -5,11 +5,39 @@
 #include "output/html/page.h"
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-int report_html(const char *path, const char *input, const char *other)
+enum { ADDS = 16 };
+
+/* Splits a list at its commas.  Returns the number of words, or -1 after a line that was printed. */
+static int split(char *list, const char *word[ADDS])
 {
-	struct html_input in[2] = { { .name = input }, { .name = other } };
+	int n = 0;
+	for (char *at = list; at; ) {
+		char *comma = strchr(at, ',');
+		if (n == ADDS) {
+			cli_error("--add takes at most %d files", ADDS);
+			return -1;
+		}
+		if (comma)
+			*comma++ = 0;
+		word[n++] = at;
+		at = comma;
+	}
+	return n;
+}
+
+int report_html(const char *path, const char *input, const char *other, const char *add)
+{
+	const char *word[ADDS];
+	char *list = add ? strdup(add) : NULL;
+	const int words = add && !list ? -1 : split(list, word);
+	if (words < 0) {
+		free(list);
+		return 2;
+	}
+	struct html_input in[2] = { { .name = input, .add = word, .adds = (size_t)words }, { .name = other } };
 	const size_t inputs = other ? 2 : 1;
 	const bool standard = !strcmp(path, "-");
 	struct err err = { 0 };
@@ -30,5 +58,6 @@ int report_html(const char *path, const char *input, const char *other)
 	}
 	for (size_t i = 0; i < inputs; i++)
 		perfdata_close(in[i].file);
+	free(list);
 	return code ? 1 : 0;
 }

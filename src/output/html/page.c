@@ -16,6 +16,9 @@ static const struct {
 	{ "profile", html_part_profile },
 	{ "exact", html_part_exact },
 	{ "timeline", html_part_timeline },
+	{ "code", html_part_code },
+	{ "memory", html_part_memory },
+	{ "analyses", html_part_analyses },
 };
 
 static int write_run(FILE *to, const struct html_input *in, struct err *err)
@@ -23,6 +26,8 @@ static int write_run(FILE *to, const struct html_input *in, struct err *err)
 	struct html_run r;
 	int code = 0;
 	html_run_init(&r, in->file, in->name);
+	r.add = in->add;
+	r.adds = in->adds;
 	fputs("{\"name\": ", to);
 	json_string(to, in->name);
 	for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++) {
@@ -92,7 +97,7 @@ static void write_page(FILE *to, const char *title, const char *json, size_t byt
 		if (!strncmp(mark + 2, "TITLE", n))
 			write_text(to, title);
 		else if (!strncmp(mark + 2, "STYLE", n))
-			fputs(text_of("style.css"), to);
+			fprintf(to, "%s%s", text_of("style.css"), text_of("analysis.css"));
 		else if (!strncmp(mark + 2, "DATA", n))
 			write_data(to, json, bytes);
 		else if (!strncmp(mark + 2, "SCRIPTS", n))

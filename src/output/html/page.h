@@ -21,7 +21,12 @@
 #include "util/err.h"
 #include <stdio.h>
 
-struct html_input { struct perfdata_file *file; const char *name; };
+struct html_input {
+	struct perfdata_file *file;
+	const char *name;
+	const char *const *add;		/* files that `topdown --json` or `cost --json` wrote about the same program */
+	size_t adds;
+};
 
 /* Writes the page of inputs[0]; a second one is what it is compared with.  version: of this program. */
 int html_write(FILE *to, const struct html_input *input, size_t inputs, const char *version, struct err *err);

@@ -23,6 +23,8 @@ struct html_table {		/* a set of keys, numbered in order of appearance */
 struct html_run {
 	struct perfdata_file *file;
 	const char *name;	/* of the file */
+	const char *const *add;	/* html_input.add */
+	size_t adds;
 	/* private: */
 	struct texts texts;
 	struct html_table strings, functions;
@@ -52,4 +54,7 @@ int html_part_summary(FILE *to, struct html_run *r, struct err *err);
 int html_part_profile(FILE *to, struct html_run *r, struct err *err);
 int html_part_exact(FILE *to, struct html_run *r, struct err *err);
 int html_part_timeline(FILE *to, struct html_run *r, struct err *err);
+int html_part_code(FILE *to, struct html_run *r, struct err *err);
+int html_part_memory(FILE *to, struct html_run *r, struct err *err);
+int html_part_analyses(FILE *to, struct html_run *r, struct err *err);
 #endif

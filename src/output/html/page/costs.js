@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * View: what events cost, by the four methods side by side, and how their pushouts are distributed.
+ *
+ * Data: lines of `softpmu cost --json` in run.analyses; histograms with its --histogram. */
+"use strict";
+(() => {
+	const {element, text} = page;
+	const methods = [
+		["analytic", "Analytic", "one", "latency by the fields of the core, nothing hidden"],
+		[
+			"duration", "Duration", "six",
+			"cycles in which such an event was in progress, divided by the events"
+		],
+		[
+			"pushout", "Pushout", "two",
+			"cycles by which uops with the event retired late, divided by the events"
+		],
+		["total_time", "Total time", "three", "cycles that a replay without the event saves, for each event"]
+	];
+	const events = [], groups = [], histograms = new Map();
+	let chosen = null, detail = null, list = null;
+
+	for (const {lines} of page.runs[0].analyses)
+		for (const o of lines)
+			if (o.event && "analytic" in o)
+				events.push(o);
+			else if (o.histogram)
+				histograms.set(o.histogram, o.pushout);
+			else if (o.group && "cpi" in o)
+				groups.push(o);
+	const weight = (o) => Math.max(o.share_total_time || 0, o.share_pushout || 0, o.share_duration || 0);
+	events.sort((a, b) => weight(b) - weight(a));
+
+	const isNumber = (x) => typeof x === "number";
+	const fixed = (x) => isNumber(x) ? x.toFixed(x < 100 ? 1 : 0) : "–";
+
+	/* What the methods differ by, in a sentence. */
+	function differ(o) {
+		const known =
+			methods.filter(([key]) => isNumber(o[key]) && o[key] > 0).sort((a, b) => o[a[0]] - o[b[0]]);
+		if (known.length < 2)
+			return "";
+		const [low, high] = [known[0], known[known.length - 1] ], times = o[high[0]] / o[low[0]];
+		if (times < 1.25)
+			return "The methods agree within 25 %: little is hidden, and little comes with it.";
+		const said = `${high[1]} is ${times.toFixed(1)} times ${low[1].toLowerCase()}`;
+		if (low[0] === "total_time")
+			return `${said}: other work hides most of the event.`;
+		if (high[0] === "total_time")
+			return `${said}: avoiding the event saves more than its own wait.`;
+		return `${said}.`;
+	}
+
+	function bar(share, color, label, value, title) {
+		const fill = element("i");
+		fill.style.width = `${100 * share}%`;
+		fill.style.background = `var(--${color})`;
+		return element("div", { class: "row", title }, element("span", { class: "label" }, label),
+			element("span", { class: "track" }, fill), element("span", { class: "value" }, value));
+	}
+
+	function card(o) {
+		const most = Math.max(...methods.map(([key]) => o[key] || 0), 1e-9);
+		return element("article", {
+			class: "card",
+			tabindex: 0,
+			"data-event": o.event,
+			onclick: () => choose(o),
+			onkeydown: (e) => e.key === "Enter" && choose(o)
+		},
+			element("h3", null, o.event.replace(/_/g, " "),
+				element("small", null, ` ${text.count(o.count)} events`)),
+			...methods.map(([key, label, color, what]) => bar((o[key] || 0) / most, color, label,
+					       isNumber(o[key]) ? `${fixed(o[key])} cycles` : "–",
+					       isNumber(o[key]) ? what : o[`${key}_why`] || what)),
+			element("p", { class: "note" }, [
+				isNumber(o.share_total_time)
+					? `${(100 * o.share_total_time).toFixed(1)} % of the cycles by total time.`
+				: isNumber(o.share_pushout)
+					? `${(100 * o.share_pushout).toFixed(1)} % of the cycles by pushout.`
+					: "",
+				differ(o)
+			].join(" ")));
+	}
+
+	/* Bins of one width up to the 95th percentile; 0 and what is above have bins of their own, so that the last one
+	 * holds at most 5 %. */
+	function bins(pairs) {
+		const all = pairs.reduce((n, [, count]) => n + count, 0);
+		let limit = 0, seen = 0;
+		for (const [value, count] of pairs)
+			if (seen < 0.95 * all) {
+				seen += count;
+				limit = value;
+			}
+		const size = 10 ** Math.floor(Math.log10(Math.max(1, limit / 20)));
+		const width = Math.max(1, [1, 2, 5, 10].map((k) => k * size).find((w) => limit / w <= 20));
+		const count = Math.floor((Math.max(1, limit) - 1) / width) + 1;
+		const out = [ { label: "0", n: 0 } ];
+		for (let i = 0; i < count; i++) {
+			const from = 1 + i * width, to = from + width - 1;
+			out.push({label: width === 1 ? String(from) : `${from}–${to}`, n: 0});
+		}
+		out.push({ label: `over ${count * width}`, n: 0 });
+		for (const [value, n] of pairs)
+			out[value === 0 ? 0 : Math.min(count + 1, 1 + Math.floor((value - 1) / width))].n += n;
+		return { out: out[out.length - 1].n ? out : out.slice(0, -1), all };
+	}
+
+	function choose(o) {
+		chosen = o;
+		for (const e of list.children)
+			e.classList.toggle("chosen", e.dataset.event === o.event);
+		const pairs = histograms.get(o.event);
+		detail.replaceChildren(element("h2", null, `Pushouts of ${o.event.replace(/_/g, " ")}`));
+		if (!pairs || !pairs.length) {
+			detail.append(element("p", { class: "note" },
+				pairs ? "No retired uop had the event."
+				      : "There are no histograms: softpmu cost --json --histogram prints them."));
+			return;
+		}
+		const {out, all} = bins(pairs), most = Math.max(...out.map((b) => b.n));
+		const quartiles = o.pushout_quartiles ? ` Quartiles: ${o.pushout_quartiles.join(", ")}.` : "";
+		detail.append(element("p", { class: "note" },
+				      `${text.count(all)} uops by the cycles by which they retired late; ` +
+					      `the latest by ${text.count(pairs[pairs.length - 1][0])}.${quartiles}`),
+			element("div", { class: "histogram", role: "group", "aria-label": "Histogram of pushouts" },
+				...out.map((b) => bar(b.n / most, "two", b.label,
+						   `${text.count(b.n)}  ${text.percent(b.n, all)}`))));
+	}
+
+	page.view({
+		id: "costs",
+		title: "Costs",
+		build(root) {
+			if (!events.length) {
+				root.append(element("p", { class: "note" },
+					"The page has no costs of events. Make them with ",
+					element("code", null, "softpmu cost --json --histogram -o FILE PROGRAM"),
+					", and the page with ",
+					element("code", null, "softpmu report --html PAGE --add FILE"), "."));
+				return;
+			}
+			list = element("div", { class: "cards" }, ...events.filter((o) => o.count).map(card));
+			detail = element("div");
+			root.append(element("p", { class: "note" },
+					    "Cycles of one event, by four methods, largest share of the run " +
+						    "first. Choose an event for its histogram."),
+				list, detail);
+			const cycles = groups.reduce((n, g) => n + g.cycles, 0);
+			if (groups.length)
+				root.append(element("h2", null, "What retirement waited for"),
+					element("div", { class: "histogram" },
+						...groups.filter((g) => g.cycles)
+							.map((g) => bar(g.cycles / Math.max(...groups.map(
+											   (x) => x.cycles)),
+								     "one", g.group,
+								     `${g.cpi.toFixed(3)} CPI  ${
+									     text.percent(g.cycles, cycles)}`))));
+			const first = events.find((o) => o.count);
+			if (first)
+				choose(first);
+		},
+		update() {},
+	});
+})();

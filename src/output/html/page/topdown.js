@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * View: the top-down tree, to the scale of the exact shares.  A node's bar begins where it lies in its parent's, so
+ * that lengths add up; the formula's value is a mark, which says how far the formula is off.
+ *
+ * Data: lines of `softpmu topdown --json` in run.analyses.  Several trees (threads, intervals) can be chosen from. */
+"use strict";
+(() => {
+	const {element, text} = page;
+	const own = new Set(
+		["level", "name", "parent", "value", "exact", "difference", "perf_metrics", "flagged", "bottleneck"]);
+	const colors = {
+		Retiring: "retiring",
+		Bad_Speculation: "bad",
+		Frontend_Bound: "frontend",
+		Backend_Bound: "backend",
+		Memory_Bound: "memory",
+		Core_Bound: "core"
+	};
+	const trees = new Map();
+	let place = null, metrics = [];
+
+	for (const {lines} of page.runs[0].analyses)
+		for (const o of lines)
+			if (o.level) {
+				const label =
+					Object.keys(o).filter((k) => !own.has(k)).map((k) => `${k} ${o[k]}`).join(", ");
+				trees.set(label, [...(trees.get(label) || []), o]);
+			} else if (o.name && o.group) {
+				metrics.push(o);
+			}
+
+	const percent = (x) => x === null || x === undefined ? "–" : `${(100 * x).toFixed(2)} %`;
+
+	/* Children follow their parent; start: where the bar begins. */
+	function placed(tree) {
+		const out = [];
+		const visit = (parent, start, color) => {
+			let at = start;
+			for (const o of tree.filter((n) => n.parent === parent)) {
+				const mine = colors[o.name] || color;
+				out.push({o, start: at, color: mine});
+				visit(o.name, at, mine);
+				at += o.exact || 0;
+			}
+		};
+		visit(null, 0, "core");
+		return out;
+	}
+
+	function draw(label) {
+		const rows = element("tbody");
+		for (const {o, start, color} of placed(trees.get(label))) {
+			const exact = o.exact !== null, track = element("div", { class: "track" });
+			if (exact) {
+				const bar = element("i", { class: color });
+				bar.style.left = `${100 * start}%`;
+				bar.style.width = `${100 * Math.min(o.exact, 1 - start)}%`;
+				track.append(bar);
+			}
+			const mark = element("b");
+			mark.style.left = `${100 * Math.max(0, Math.min(1, start + o.value))}%`;
+			track.append(mark);
+			const name = element("th", { scope: "row", class: o.flagged ? "flagged" : null },
+				o.name.replace(/_/g, " ") + (o.flagged ? " (*)" : ""),
+				o.bottleneck ? element("small", null, " bottleneck") : null);
+			name.style.paddingLeft = `${(o.level - 1) * 1.1 + 0.3}rem`;
+			rows.append(element("tr",
+				{ "data-node": o.name, title: exact ? null : "The exact analysis has no such node." },
+				name, element("td", { class: "scale" }, track),
+				element("td", { class: "number" }, percent(o.exact)),
+				element("td", { class: "number" }, percent(o.value)),
+				element("td", { class: "number minor" }, exact ? percent(o.value - o.exact) : "–")));
+		}
+		const head = ["Node", "Share of the issue slots", "Exact", "Formula", "Difference"];
+		place.replaceChildren(element("table", { class: "tree", "aria-label": "Top-down tree" },
+			element("thead", null,
+				element("tr", null,
+					...head.map((h, i) => element("th",
+							    { scope: "col", class: i === 4 ? "minor" : null }, h)))),
+			rows));
+	}
+
+	page.view({
+		id: "topdown",
+		title: "Top-down",
+		build(root) {
+			if (!trees.size) {
+				root.append(
+					element("p", { class: "note" }, "The page has no top-down tree. Make it with ",
+						element("code", null, "softpmu topdown --json -o FILE PROGRAM"),
+						", and the page with ",
+						element("code", null, "softpmu report --html PAGE --add FILE"), "."));
+				return;
+			}
+			const labels = [...trees.keys()];
+			root.append(element("p", { class: "note" },
+				"Bars are the exact shares, all to one scale; a mark is where the " +
+					"formula over the events ends it. (*): above its threshold."));
+			if (labels.length > 1)
+				root.append(element("div", { class: "tools" },
+					element("select",
+						{ "aria-label": "Tree", onchange: (e) => draw(e.target.value) },
+						...labels.map((l) => element("option", { value: l }, l || "all")))));
+			place = element("div", { class: "scroll" });
+			root.append(place);
+			if (metrics.length)
+				root.append(element("h2", null, "Metrics"),
+					element("div", { class: "scroll" },
+						element("table", { class: "plain", "aria-label": "Metrics" },
+							...metrics.map(
+								(m) => element("tr", null,
+									element("th", { scope: "row" },
+										m.name.replace(/_/g, " ")),
+									element("td", { class: "number" },
+										text.short(m.value)),
+									element("td", null,
+										m.unit === "1" ? "" : m.unit))))));
+			draw(labels[0]);
+		},
+		update() {},
+	});
+})();

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum format { CALLGRIND, FOLDED, PPROF, SPEEDSCOPE, FORMATS };
+enum format { CALLGRIND, FIREFOX, FOLDED, PPROF, SPEEDSCOPE, FORMATS };
 extern const struct cli_command cmd_export;
 
 struct options {
@@ -16,11 +16,12 @@ struct options {
 };
 
 static const struct option options[] = {
-	OPT_CHOICE('f', "format", "callgrind|folded|pprof|speedscope", struct options, format, CALLGRIND, "Write this "
-		"format; it must be given. callgrind: for callgrind_annotate and KCachegrind, by default into "
-		"callgrind.out. folded: for flamegraph.pl and inferno, by default to standard output. pprof: for go "
-		"tool pprof, by default into profile.pb.gz. speedscope: for https://www.speedscope.app, by default "
-		"into profile.speedscope.json."),
+	OPT_CHOICE('f', "format", "callgrind|firefox|folded|pprof|speedscope", struct options, format, CALLGRIND,
+		"Write this format; it must be given. callgrind: for callgrind_annotate and KCachegrind, by default "
+		"into callgrind.out. firefox: for https://profiler.firefox.com, by default into "
+		"profile.firefox.json. folded: for flamegraph.pl and inferno, by default to standard output. pprof: "
+		"for go tool pprof, by default into profile.pb.gz. speedscope: for https://www.speedscope.app, by "
+		"default into profile.speedscope.json."),
 	OPT_TEXT('i', "input", "FILE", struct options, input, "Read FILE. Default: perf.data."),
 	OPT_TEXT('o', "output", "FILE", struct options, output, "Write to FILE; - is standard output."),
 	OPT_TEXT('e', "event", "EVENT", struct options, event, "With folded, write the stacks of this event. Default: "
@@ -40,13 +41,14 @@ static int no_word(void *target, const char *word, struct err *err)
 
 static int run(int argc, char **argv)
 {
-	static const char *const file_of[] = { "callgrind.out", "-", "profile.pb.gz", "profile.speedscope.json" };
+	static const char *const file_of[] = { "callgrind.out", "profile.firefox.json", "-", "profile.pb.gz",
+		"profile.speedscope.json" };
 	struct options o = { .input = "perf.data", .format = FORMATS, .inlines = true };
 	const int go = cli_options_and_words(&cmd_export, &o, argc, argv, no_word);
 	if (go <= 0)
 		return go ? 2 : 0;
 	if (o.format == FORMATS) {
-		cli_error("export: no format was given: -f callgrind, folded, pprof or speedscope");
+		cli_error("export: no format was given: -f callgrind, firefox, folded, pprof or speedscope");
 		return 2;
 	}
 	const enum format f = o.format;
@@ -71,6 +73,8 @@ static int run(int argc, char **argv)
 		code = err_system(&err, "cannot create %s", output);
 	if (!code && f == CALLGRIND)
 		code = export_callgrind(to, x, input, &err);
+	else if (!code && f == FIREFOX)
+		code = export_firefox(to, x, input, &err);
 	else if (!code && f == FOLDED)
 		export_folded(to, x, which);
 	else if (!code && f == PPROF)
@@ -91,7 +95,7 @@ static int run(int argc, char **argv)
 
 const struct cli_command cmd_export = {
 	.name = "export", .options = options, .run = run, .usage = "-f FORMAT [options]",
-	.summary = "write a perf.data file's profile for callgrind_annotate, flamegraph, pprof or speedscope",
+	.summary = "write a perf.data file's profile for callgrind_annotate, flamegraph, pprof and others",
 	.about = "Writes the profile in a perf.data file, made by softpmu record or by perf record, in another tool's "
 		"format.",
 };

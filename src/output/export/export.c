@@ -247,7 +247,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	if (!s)
 		return ERR_NOMEM;
 	x->sample = s;
-	x->sample[x->samples++] = (struct export_sample){ stack, r->event, r->period };
+	x->sample[x->samples++] = (struct export_sample){ stack, r->event, r->period, r->time, r->pid, r->tid };
 	x->stack[stack].samples++;
 	x->value[stack * x->events + r->event] += r->period;
 	x->total[r->event] += r->period;

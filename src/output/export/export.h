@@ -2,6 +2,7 @@
  * Exports a perf.data file to the formats of other tools: every sample with its call chain, added up.
  *
  *   callgrind    callgrind.out: costs of each event by instruction and source line; calls with the cost below them
+ *   firefox      JSON of the Firefox Profiler (a processed profile): samples of each thread in order of time
  *   folded       a line for each stack of one event, "comm;outermost;...;innermost VALUE": flamegraph.pl, inferno
  *   pprof        profile.proto, gzipped: go tool pprof
  *   speedscope   JSON with samples in order of time: https://www.speedscope.app
@@ -40,7 +41,7 @@ struct export_stack {
 	size_t first, depth;	/* range of frame[]: indices of places, innermost first, inlined ones among them */
 	uint64_t samples;
 };
-struct export_sample { size_t stack, event; uint64_t value; };
+struct export_sample { size_t stack, event; uint64_t value, time; uint32_t pid, tid; };	/* time: ns */
 
 struct export {
 	size_t events;
@@ -67,5 +68,6 @@ void export_free(struct export *x);
 void export_folded(FILE *to, const struct export *x, size_t event);
 void export_speedscope(FILE *to, const struct export *x, const char *title);
 int  export_callgrind(FILE *to, const struct export *x, const char *command, struct err *err);
+int  export_firefox(FILE *to, const struct export *x, const char *title, struct err *err);
 int  export_pprof(FILE *to, const struct export *x, struct err *err);
 #endif

@@ -81,7 +81,7 @@ fi
 "$SOFTPMU" export 2>err && failed=1
 check "export without a format is refused" grep -q 'no format was given' err
 "$SOFTPMU" export -f nothing 2>err && failed=1
-check "an unknown format is refused with the known ones" grep -q 'callgrind, folded, pprof or speedscope' err
+check "an unknown format is refused with the known ones" grep -q 'callgrind, firefox, folded, pprof or speedscope' err
 "$SOFTPMU" export -f folded -e nothing 2>err && failed=1
 check "an event that is not in the file is refused" grep -q "no such event; the first is cycles:u" err
 "$SOFTPMU" export -f pprof -o /dev/full 2>err &&

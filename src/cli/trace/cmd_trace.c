@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * softpmu trace records a program's stream without modelling it, or an excerpt of its pipeline; softpmu replay counts
- * on a recorded stream. */
+ * softpmu trace records a program's stream without modelling it, an excerpt of its pipeline or what it did over time;
+ * softpmu replay counts on a recorded stream. */
 #include "cli/cli.h"
 #include "cli/trace/trace_pipeline.h"
+#include "cli/trace/trace_timeline.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ extern const struct cli_command cmd_trace, cmd_stat;
 
 struct tracing {
 	struct cli_run run;
-	const char *output, *pipeline;
+	const char *output, *pipeline, *timeline;
 	const char *modelled;	/* the first option that is about the model; NULL: none */
 	enum trace_format format;
 	bool no_regs, quiet;
@@ -35,6 +36,11 @@ static const struct option trace_options[] = {
 	OPT_CHOICE(0, "format", TRACE_FORMATS, struct tracing, format, TRACE_KANATA, "Of --pipeline: kanata, for "
 		"Konata; o3pipeview, for gem5's o3-pipeview.py. Default: o3pipeview if the name of FILE ends in .o3, "
 		".o3pipeview or .out, else kanata."),
+	OPT_GROUP("Over time"),
+	OPT_TEXT(0, "timeline", "FILE", struct tracing, timeline, "Run the model, and write to FILE when each thread "
+		"ran, its regions (SOFTPMU_REGION_BEGIN) and phases, and its instructions a cycle, misses, mispredicts "
+		"and issue slots over modelled time, as JSON for https://ui.perfetto.dev or about:tracing; - is "
+		"standard output.", .filled = true),
 	OPT_END
 };
 
@@ -56,13 +62,16 @@ static int trace_parse(struct tracing *t, int argc, char **argv)
 	const int go = cli_parse(&cmd_trace, &parser, argc, argv, &next);
 	if (go <= 0)
 		return go ? -3 : -1;
-	if (!t->pipeline && t->modelled)
-		cli_error("%s is about the model, which trace runs for --pipeline only", t->modelled);
+	const bool runs = t->pipeline || t->timeline;
+	if (!runs && t->modelled)
+		cli_error("%s is about the model, which trace runs for --pipeline and --timeline only", t->modelled);
+	else if (t->pipeline && t->timeline)
+		cli_error("--pipeline and --timeline take a run each: give one of them");
 	else if (!t->pipeline && t->format != TRACE_BY_NAME)
 		cli_error("--format goes with --pipeline");
-	else if (t->pipeline && t->run.run.save && t->output)
+	else if (runs && t->run.run.save && t->output)
 		cli_error("-o and --save-stream are the same: give one of them");
-	else if (t->pipeline && t->output && t->run.run.replay)
+	else if (runs && t->output && t->run.run.replay)
 		cli_error("-o and --replay exclude each other: %s is a trace already", t->run.run.replay);
 	else
 		return cli_run_finish(&t->run, argc, argv, next) ? -3 : 1;
@@ -79,11 +88,12 @@ static int trace(int argc, char **argv)
 	const int go = trace_parse(&t, argc, argv);
 	if (go < 0)
 		return -1 - go;
-	if (t.pipeline) {
-		if (t.output)
-			t.run.run.save = t.output;
+	if ((t.pipeline || t.timeline) && t.output)
+		t.run.run.save = t.output;
+	if (t.pipeline)
 		return trace_pipeline(&t.run, t.pipeline, t.format, t.quiet);
-	}
+	if (t.timeline)
+		return trace_timeline(&t.run, t.timeline, t.quiet);
 	t.output = t.output ? t.output : "softpmu.trace";
 	t.run.run.save = t.output;
 	t.run.run.regs = !t.no_regs;
@@ -128,8 +138,8 @@ const struct cli_command cmd_trace = {
 	.name = "trace", .summary = "record what a program executes, to be replayed on any core", .options =
 		trace_options, .run = trace,
 	.runs = true,
-	.usage = "[options] [--] PROGRAM [arguments]\n--pipeline FILE [options] [--] PROGRAM [arguments]\n"
-		"--pipeline FILE [options] --replay TRACE",
+	.usage = "[options] [--] PROGRAM [arguments]\n--pipeline FILE | --timeline FILE [options] [--] "
+		"PROGRAM [arguments]\n--pipeline FILE | --timeline FILE [options] --replay TRACE",
 	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No "
 		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program can "
 		"replay the file instead (--replay FILE), on any core and any number of times; the counts are those "

@@ -8,7 +8,7 @@
  */
 #include "output/annotate.h"
 #include "isa/isa.h"
-#include "output/source_text.h"
+#include "symbols/source_text.h"
 #include "util/grow.h"
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,7 @@
 #include "output/exact_record.h"
 #include "output/html/part.h"
 #include "output/profile.h"
-#include "output/source_text.h"
+#include "symbols/source_text.h"
 #include "util/grow.h"
 #include "util/json.h"
 #include <linux/perf_event.h>

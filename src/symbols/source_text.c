@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "output/source_text.h"
+#include "symbols/source_text.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Lines of source files, which are read once.
  */
-#ifndef OUTPUT_SOURCE_TEXT_H
-#define OUTPUT_SOURCE_TEXT_H
+#ifndef SYMBOLS_SOURCE_TEXT_H
+#define SYMBOLS_SOURCE_TEXT_H
 #include <stddef.h>
 
 enum { SOURCE_TEXT_FILES = 64 };	/* of further files no lines are known */

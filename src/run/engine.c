@@ -2,6 +2,7 @@
  * The cores' own thread (engine.h).  The work of a process with one thread is done in the stream's order, without
  * a queue.
  */
+#include "run/front_first.h"
 #include "run/lanes.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
@@ -152,6 +153,9 @@ static void operation(void *context, const uint64_t *w)
 		break;
 	}
 	case OP_LANE:
+		if (!worker->behind_front)
+			front_first();
+		worker->behind_front = true;
 		worker->lane = (struct lane *)w[1];
 		break;
 	case OP_TURN:

@@ -39,6 +39,7 @@ struct engine_worker {
 	pthread_t thread;
 	pthread_cond_t filled;
 	bool running, waits;
+	bool behind_front;		/* front_first was called */
 	uint64_t *chunk[ENGINE_CHUNKS];
 	size_t used[ENGINE_CHUNKS];	/* words in a chunk that was sent */
 	unsigned head, tail;		/* chunks head..tail-1 were sent and are not finished; tail is being filled */

@@ -6,6 +6,7 @@
  * learner is at.  To sleep and be woken cost the front a millisecond or so at each window when the host was busy.
  */
 #include "run/learner.h"
+#include "run/front_first.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ static void let_finish(unsigned tries)
 static void *learn(void *argument)
 {
 	struct learner *l = argument;
+	front_first();
 	for (unsigned tries = 0;;) {
 		if (learn_oldest(l)) {
 			tries = 0;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs one test for run.sh, which runs several at once:  run-one.sh RESULTS TEST [ARGUMENT...]
-# TEST: a cmocka program, or a script that ends in .sh.  Adds a line to RESULTS.count, and prints what became of the test
-# in one piece.
+# TEST: a cmocka program, or a script that ends in .sh.  Adds a line to RESULTS.count, and prints what became of the
+# test in one piece.
 results=$1 t=$2; shift 2
 name=$(basename "$t" .sh)
 log=$(mktemp "$results.XXXXXX") || exit 1

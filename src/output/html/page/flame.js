@@ -61,7 +61,6 @@
 
 	/* Boxes from the zoomed one on, which has the whole width; what is narrower than half a pixel is left out. */
 	function layout(pixels) {
-		const whole = width(zoom) || 1;
 		boxes = [];
 		levels = [];
 		const put = (i, level, x, w) => {
@@ -73,19 +72,19 @@
 		for (let i = tree.parent[zoom]; i >= 0; i = tree.parent[i])
 			path.unshift(i);
 		path.forEach((i, level) => put(i, level, 0, pixels));
-		const stack = [[zoom, path.length, 0]];
+		const stack = [[zoom, path.length, 0, pixels]];
 		while (stack.length) {
-			const [i, level, x] = stack.pop(), w = pixels * width(i) / whole;
+			const [i, level, x, w] = stack.pop();
 			if (w < 0.5)
 				continue;
-			put(i, level, x, Math.min(w, pixels - x));
+			put(i, level, x, w);
 			/* in a difference, what the callees of both runs need can be more than their caller has */
-			const sum = tree.children[i].reduce((a, k) => a + width(k), 0);
-			const scale = sum > width(i) ? width(i) / sum : 1;
+			const whole = Math.max(width(i), tree.children[i].reduce((a, k) => a + width(k), 0));
 			let left = x;
 			for (const k of tree.children[i]) {
-				stack.push([k, level + 1, left]);
-				left += pixels * width(k) * scale / whole;
+				const wide = w * width(k) / whole;
+				stack.push([k, level + 1, left, wide]);
+				left += wide;
 			}
 		}
 	}

@@ -271,7 +271,7 @@ const page = (() => {
 			(thread) => choose({ thread })));
 		row.append(element("label", { for: "search" }, "Search", element("input", {
 			id: "search", type: "search", autocomplete: "off", spellcheck: "false",
-			placeholder: "function or object  ( / )",
+			placeholder: "function or object", title: "The key / comes here, Escape leaves",
 			oninput: (e) => choose({ search: e.target.value.toLowerCase() }),
 		})));
 		const themes = ["auto", "light", "dark"];

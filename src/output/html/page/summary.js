@@ -133,19 +133,24 @@
 		const a = page.sums(run), b = other && page.sums(other);
 		if (!a || !b || !a.weight || !b.weight)
 			return null;
-		let best = -1, most = 0;
+		const left = b.self.slice();	/* of functions that the run has no more */
+		let best = -1, most = 0, what = "";
+		const larger = (change, i, of) => {
+			if (Math.abs(change) > Math.abs(most))
+				[most, best, what] = [change, of === run ? i : -1, page.nameOf(of, i)];
+		};
 		for (let i = 0; i < a.self.length; i++) {
-			const k = page.same(i), change = a.self[i] - (k >= 0 ? b.self[k] : 0);
-			if (Math.abs(change) > Math.abs(most)) {
-				most = change;
-				best = i;
-			}
+			const k = page.same(i);
+			larger(a.self[i] - (k >= 0 ? b.self[k] : 0), i, run);
+			if (k >= 0)
+				left[k] = 0;
 		}
+		left.forEach((weight, k) => larger(-weight, k, other));
 		const name = page.eventOf(run).name, more = most > 0 ? "more" : "less";
-		return best < 0 ? null : { score: 2, view: "functions", what: { function: best },
+		return !what ? null : { score: 2, view: "functions", what: { function: best },
 			text: `${name}: ${page.text.short(a.weight)} now, ${page.text.short(b.weight)} before ` +
 				`(${a.weight >= b.weight ? "+" : ""}${percent(a.weight / b.weight - 1)}). ` +
-				`${page.nameOf(run, best)} changed most: ${page.text.short(Math.abs(most))} ${more}.` };
+				`${what} changed most: ${page.text.short(Math.abs(most))} ${more}.` };
 	}
 
 	function findings(sum) {

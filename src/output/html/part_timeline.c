@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The part "timeline" of a page: counts over modelled time (output/timeline.h); null if the file has none.
+ * The part "timeline" of a page: counts over modelled time (timeline.h); null if the file has none.
  *
  *   {"interval": ns, "cycles": of an interval, "width": issue slots a cycle, "intervals": N,
  *    "columns": [NAME, ...],
@@ -9,7 +9,7 @@
  * intervals: how many the run has.
  */
 #include "output/html/part.h"
-#include "output/timeline.h"
+#include "output/html/timeline.h"
 #include "util/json.h"
 
 static void write_thread(FILE *to, const struct timeline_data *d, const struct timeline_thread *t)

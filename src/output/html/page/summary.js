@@ -168,8 +168,9 @@
 			mispredicts: "mispredicted branches", loads: "loads", l1d_misses: "L1D misses of loads",
 			l2_misses: "L2 misses of loads", l3_misses: "L3 misses of loads" };
 		for (const [key, name] of Object.entries(sum ? names : {}))
-			rows.push([name, page.text.count(sum[key]), "every one was counted",
-				before ? page.text.count(before[key]) : ""]);
+			if (sum[key] !== undefined)
+				rows.push([name, page.text.count(sum[key]), "every one was counted",
+					before ? page.text.count(before[key] || 0) : ""]);
 		if (sum)
 			rows.push(["instructions a cycle", (sum.instructions / sum.cycles).toFixed(3), "",
 				before ? (before.instructions / before.cycles).toFixed(3) : ""]);

@@ -41,7 +41,8 @@
 			lanes.push({ title: "Load misses per 1000 instructions", kind: "lines", height: 70, series: [
 				["--six", "L1D", ratio(column("l1d_misses"), insns, 1000)],
 				["--eight", "L2", ratio(column("l2_misses"), insns, 1000)],
-				["--four", "L3", ratio(column("l3_misses"), insns, 1000)]] });
+				["--four", "L3", ratio(column("l3_misses"), insns, 1000)]]
+				.slice(0, t.columns.includes("l3_misses") ? 3 : 2) });
 			lanes.push({ title: "Mispredicted branches per 1000 instructions", kind: "lines", height: 50,
 				series: [["--bad", "mispredicts", ratio(column("mispredicts"), insns, 1000)]] });
 			lanes.push({ title: "Threads: dark where they ran, light where they waited", kind: "threads",

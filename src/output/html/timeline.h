@@ -12,8 +12,8 @@
  *
  * Leaves out: sampled runs; hardware threads that share a core.
  */
-#ifndef OUTPUT_TIMELINE_H
-#define OUTPUT_TIMELINE_H
+#ifndef OUTPUT_HTML_TIMELINE_H
+#define OUTPUT_HTML_TIMELINE_H
 #include "analysis/slots.h"
 #include "core/core.h"
 #include "output/perfdata.h"
@@ -30,7 +30,7 @@ enum { TIMELINE_INTERVALS = 1024 };
 	X(LOADS, "loads", "retired load uops") \
 	X(L1D_MISSES, "l1d_misses", "those of them that missed L1D, also for a line on its way") \
 	X(L2_MISSES, "l2_misses", "those of them that missed L2") \
-	X(L3_MISSES, "l3_misses", "those of them that missed L3")
+	X(L3_MISSES, "l3_misses", "those of them that missed L3; left out if the machine has none")
 enum timeline_count {
 #define X(name, text, help) TIMELINE_##name,
 	TIMELINE_COUNT_LIST(X)

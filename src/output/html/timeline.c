@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Gathers counts over time; timeline.h describes them. */
-#include "output/timeline.h"
+#include "output/html/timeline.h"
 #include "util/grow.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +22,7 @@ struct followed {
 struct timeline {
 	struct slots_core core;
 	uint64_t hz, interval;		/* interval: in cycles */
+	bool l3;			/* the machine has one */
 	struct followed *thread;
 	size_t threads, room;
 };
@@ -46,6 +47,7 @@ int timeline_create(struct timeline **out, const struct core_config *c, struct e
 			.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) },
 		.hz = (uint64_t)(c->frequency_ghz * 1e9 + 0.5),
 		.interval = FIRST_INTERVAL,
+		.l3 = c->l3_size != 0,
 	};
 	*out = t;
 	return 0;
@@ -278,9 +280,10 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 	put(to, t->interval);
 	put(to, t->hz);
 	put(to, t->core.width);
-	put(to, TIMELINE_COLUMNS);
+	put(to, TIMELINE_COLUMNS - !t->l3);
 	for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
-		fwrite(column_name[c], 1, strlen(column_name[c]) + 1, to);
+		if (c != TIMELINE_L3_MISSES || t->l3)
+			fwrite(column_name[c], 1, strlen(column_name[c]) + 1, to);
 	put(to, t->threads);
 	for (size_t i = 0; i < t->threads; i++) {
 		const struct followed *f = &t->thread[i];
@@ -289,7 +292,8 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 		put(to, f->first);
 		put(to, f->cells);
 		for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
-			put_column(to, f, c);
+			if (c != TIMELINE_L3_MISSES || t->l3)
+				put_column(to, f, c);
 	}
 	int code = fclose(to) ? ERR_NOMEM : perfdata_own(w, PERFDATA_TIMELINE, text, bytes);
 	free(text);

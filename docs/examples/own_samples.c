@@ -11,7 +11,7 @@
 
 enum { LOCATIONS = 8, APART = 8192, EVERY = 100, HIT_LOADS = 100, ROUNDS = 500 };
 static uint8_t location[LOCATIONS * APART] __attribute__((aligned(APART)));
-uint32_t near;
+uint32_t near __attribute__((aligned(2048)));	/* bits 6 to 10 of an address give its set */
 extern const char the_load[], hit_loads[], walk_end[];
 void walk(void *first, unsigned locations);
 __asm__(".text\nwalk:\tpush %ebx\n\tmov 8(%esp), %ebx\n\tmov 12(%esp), %ecx\n"
@@ -40,6 +40,9 @@ static void wrmsr(uint32_t msr, uint64_t value)
 
 static void rounds(void)
 {
+	/* keeps the stack out of the locations' set, whatever the environment that lies above it */
+	uint8_t top[2048] __attribute__((aligned(2048)));
+	__asm__ volatile("" : : "r"(top));
 	for (int i = 0; i < ROUNDS; i++)
 		walk(location + 1024, LOCATIONS);
 }

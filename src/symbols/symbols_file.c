@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The symbols of one ELF file, in the form that perf gives them, so that both tools' reports agree: which of
- * several names of an address is shown, where a symbol of size zero ends, PLT entries as NAME@plt.
+ * several names of an address is shown, where a symbol of size zero ends, PLT entries as NAME@plt (symbols_plt.c).
  *
  * Names are demangled with libiberty's cplus_demangle, the function that perf itself uses: it has a C interface and
  * gives the same text for C++ (without parameters), Rust and D.  (libstdc++'s __cxa_demangle knows only C++ and
@@ -316,49 +316,6 @@ static int read_table(struct symfile *f, Elf *elf, Elf_Scn *scn, const GElf_Shdr
 	return 0;
 }
 
-/* PLT entries: the relocations of the PLT in order, behind its first entry.  Source: System V ABI, AMD64 supplement,
- * "Procedure Linkage Table": entry 0 is the resolver's, each entry has 16 bytes; the section header gives the size. */
-static int read_plt(struct symfile *f, Elf *elf)
-{
-	GElf_Shdr rel, plt, symbols;
-	Elf_Scn *rel_scn = section(elf, ".rela.plt", SHT_RELA, &rel);
-	bool rela = rel_scn;
-	if (!rel_scn)
-		rel_scn = section(elf, ".rel.plt", SHT_REL, &rel);
-	Elf_Scn *symbols_scn = rel_scn ? elf_getscn(elf, rel.sh_link) : NULL;
-	if (!rel_scn || !rel.sh_entsize || !section(elf, ".plt", SHT_PROGBITS, &plt) || !symbols_scn ||
-	    !gelf_getshdr(symbols_scn, &symbols) || symbols.sh_type != SHT_DYNSYM)
-		return 0;
-	uint64_t entry = plt.sh_entsize == 16 ? 16 : plt.sh_entsize == 4 || !plt.sh_entsize ? 16 : plt.sh_entsize;
-	Elf_Data *data = elf_getdata(rel_scn, NULL), *names = elf_getdata(symbols_scn, NULL);
-	if (!data || !names)
-		return 0;
-	for (size_t i = 0; i < rel.sh_size / rel.sh_entsize && (i + 2) * entry <= plt.sh_size; i++) {
-		GElf_Rela a;
-		GElf_Rel r;
-		GElf_Sym sym;
-		uint64_t info;
-		if (rela ? !gelf_getrela(data, (int)i, &a) : !gelf_getrel(data, (int)i, &r))
-			break;
-		info = rela ? a.r_info : r.r_info;
-		const char *name = gelf_getsym(names, (int)GELF_R_SYM(info), &sym)
-			? elf_strptr(elf, symbols.sh_link, sym.st_name)
-			: NULL;
-		if (!name)
-			continue;
-		char *shown = symbols_demangle(name), *text;
-		int n = asprintf(&text, "%s@plt", shown ? shown : name);
-		free(shown);
-		uint64_t start = plt.sh_offset + (i + 1) * entry;
-		int code = n < 0 ? ERR_NOMEM : symfile_add(f, start, start + entry, text, STB_GLOBAL, true);
-		if (n >= 0)
-			free(text);
-		if (code)
-			return code;
-	}
-	return 0;
-}
-
 /* .gnu_debugdata: an xz-compressed ELF file with symbols that a distribution stripped; libdwfl unpacks it. */
 static int no_debuginfo(Dwfl_Module *m, void **u, const char *n, Dwarf_Addr b, const char *f, const char *l,
 	GElf_Word c, char **o)
@@ -468,7 +425,7 @@ static int read_symbols(struct symfile *f, Elf *elf)
 	if (!code)
 		code = symfile_index(f, true, false);
 	if (!code)
-		code = read_plt(f, elf);	/* after the fixing: perf adds them last, too */
+		code = symfile_read_plt(f, elf);	/* after the fixing: perf adds them last, too */
 	return code ? code : symfile_index(f, false, false);
 }
 

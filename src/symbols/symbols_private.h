@@ -41,6 +41,8 @@ char *symbols_demangle(const char *name);
 const struct symbol *symfile_last_before(const struct symfile *f, uint64_t address);
 /* The address in the file of an ELF address; false if no segment contains it. */
 bool symfile_address(const struct symfile *f, uint64_t vaddr, uint64_t *address);
+/* Adds the PLT entries as NAME@plt.  The symbols so far are indexed. */
+int  symfile_read_plt(struct symfile *f, Elf *elf);
 
 int  jit_read_map(struct symfile *f, const char *path);
 int  jit_read_dump(struct symfile *f, const char *path);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "symbols/symbols_private.h"
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,69 @@ static void test_plt_entries_bear_the_names_of_what_they_call(void **state)
 		skip();
 	}
 	assert_int_equal(found, 1);
+	symfile_close(f);
+}
+
+/* The address of the slot that gets realloc's address, from libc.so.6's relocations. */
+static uint64_t slot_of_realloc(const char *path)
+{
+	uint64_t found = 0;
+	int fd = open(path, O_RDONLY);
+	elf_version(EV_CURRENT);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
+		GElf_Shdr sh, symbols;
+		GElf_Rela a;
+		GElf_Sym sym;
+		Elf_Data *data = elf_getdata(scn, NULL);
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_RELA ||
+		    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &symbols) || symbols.sh_type != SHT_DYNSYM)
+			continue;
+		Elf_Data *names = elf_getdata(elf_getscn(elf, sh.sh_link), NULL);
+		for (int i = 0; gelf_getrela(data, i, &a); i++)
+			if (GELF_R_TYPE(a.r_info) == R_X86_64_JUMP_SLOT &&
+			    gelf_getsym(names, (int)GELF_R_SYM(a.r_info), &sym) &&
+			    !strcmp(elf_strptr(elf, symbols.sh_link, sym.st_name), "realloc"))
+				found = a.r_offset;
+	}
+	elf_end(elf);
+	close(fd);
+	return found;
+}
+
+static void test_plt_entries_are_named_by_their_slots_in_any_order(void **state)
+{
+	Dl_info libc;
+	struct symfile *f;
+	struct err err = { 0 };
+	unsigned indirect = 0, reallocs = 0;
+	(void)state;
+	assert_true(dladdr((void *)(uintptr_t)abort, &libc));
+	const uint64_t slot = slot_of_realloc(libc.dli_fname);
+	if (!slot)	/* not Debian's libc */
+		skip();
+	assert_int_equal(symfile_open(&f, libc.dli_fname, NULL, 0, &err), 0);
+	for (size_t i = 0; i < symfile_count(f); i++) {
+		const struct symbol *s = symfile_symbol(f, i);
+		const char *end = strstr(s->name, "@plt");
+		uint8_t code[6];
+		int32_t distance;
+		uint64_t vaddr;
+		if (!end || end[4])
+			continue;
+		assert_ptr_not_equal(end, s->name);
+		indirect += !strncmp(s->name, "str", 3) || !strncmp(s->name, "mem", 3);
+		if (strcmp(s->name, "realloc@plt"))
+			continue;
+		reallocs++;
+		assert_int_equal(symfile_read(f, s->start, code, sizeof code), sizeof code);
+		memcpy(&distance, &code[2], sizeof distance);
+		assert_int_equal(code[0] << 8 | code[1], 0xff25);
+		assert_true(symfile_vaddr(f, s->start, &vaddr));
+		assert_int_equal(vaddr + sizeof code + (uint64_t)(int64_t)distance, slot);
+	}
+	assert_int_equal(reallocs, 1);
+	assert_true(indirect > 3);	/* strlen and others have relocations without a symbol */
 	symfile_close(f);
 }
 
@@ -258,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_an_address_finds_the_function_that_holds_it),
 			cmocka_unit_test(test_a_function_is_found_by_name),
 		cmocka_unit_test(test_plt_entries_bear_the_names_of_what_they_call),
+		cmocka_unit_test(test_plt_entries_are_named_by_their_slots_in_any_order),
 		cmocka_unit_test(test_lines_name_file_line_and_function),
 		cmocka_unit_test(test_an_inlined_function_stands_before_its_caller),
 		cmocka_unit_test(test_code_is_read_from_the_file),

@@ -429,7 +429,9 @@ static bool sample_passes(const struct profile_filter *f, const struct perfdata_
 static bool place_passes(const struct profile_filter *f, const struct symbols_place *at)
 {
 	const char *name = at->symbol ? at->symbol->name : "";
-	return (!f->dsos || texts_on_list(f->dsos, at->dso)) && (!f->symbols || texts_on_list(f->symbols, name)) &&
+	const char *linkage = at->symbol && at->symbol->linkage ? at->symbol->linkage : name;
+	return (!f->dsos || texts_on_list(f->dsos, at->dso)) &&
+		(!f->symbols || texts_on_list(f->symbols, name) || texts_on_list(f->symbols, linkage)) &&
 		(!f->part || strstr(name, f->part)) && (!f->resolved || at->symbol);
 }
 

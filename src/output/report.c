@@ -334,6 +334,10 @@ static int same_until(const struct level *l, const struct profile_entry *a, cons
 		const int c = strcmp(x, y);
 		if (c)
 			return c;
+		/* two static functions may have one name; as perf, they stay apart */
+		if (l->p->options.key[k] == PROFILE_SYMBOL && a->symbol && b->symbol &&
+		    a->symbol->start != b->symbol->start)
+			return a->symbol->start < b->symbol->start ? -1 : 1;
 	}
 	return 0;
 }

@@ -24,7 +24,7 @@ if [ -n "${2:-}" ]; then trap 'leave keep' EXIT INT TERM; else trap leave EXIT I
 	debootstrap --variant=minbase "$release" "$root" >"$root.log" 2>&1 || { tail -n 3 "$root.log" >&2; exit 1; }
 	rm -f "$root.log"
 }
-for at in proc dev sys; do
+for at in proc dev dev/pts sys; do	# dev/pts: tests make terminals
 	mount --bind "/$at" "$root/$at"
 	mounted="$root/$at $mounted"
 done

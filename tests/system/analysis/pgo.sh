@@ -19,7 +19,8 @@ check "BOLT has a profile of at least 90 % of the functions" \
 	[ "$(sed -n 's/.*binary (\([0-9]*\)[.0-9]*%) have.*/\1/p' "$work/out")" -ge 90 ]
 gain() { awk -v name="$1" '$1 == name { print ($4 > 2) }' "$work/out"; }	# faster by more than 2 %
 check "BOLT makes the program faster" [ "$(gain gcc-bolt)" = 1 ]
-check "AutoFDO makes the program faster" [ "$(gain clang-autofdo)" = 1 ]
+grep 'AutoFDO was built without LLVM' "$work/out" ||	# as Debian 13's is
+	check "AutoFDO makes the program faster" [ "$(gain clang-autofdo)" = 1 ]
 own=$(awk '$1 ~ /^gcc-1[01]-autofdo$/ { print $1 }' "$work/out")	# where Debian's gcc-11 or gcc-10 is installed
 [ -z "$own" ] || check "GCC's own AutoFDO makes the program faster ($own)" [ "$(gain "$own")" = 1 ]
 [ $failed = 0 ] || cat "$work/out"

@@ -28,7 +28,7 @@ check "the object's first address is the program's" \
 	sed 's/^0*//')" ]
 check "the table of pages has a row for each of the eight addresses" [ "$(table p4.data page | wc -l)" -eq 9 ]
 if command -v perf >/dev/null 2>&1; then
-	perf mem -i p4.data report --stdio >perf.mem 2>/dev/null
+	perf mem report -i p4.data --stdio >perf.mem 2>/dev/null
 	check "perf mem report finds the object, too" [ "$(grep -c 'location+0x' perf.mem)" -eq 8 ]
 fi
 
@@ -58,7 +58,7 @@ if command -v jq >/dev/null 2>&1; then
 fi
 if command -v perf >/dev/null 2>&1; then
 	n=$("$SOFTPMU" mem report -i lat.data --json | sed -n 's/.*"samples": \([0-9]*\), "with_address".*/\1/p')
-	check "perf mem report has the same number of samples" [ "$(perf mem -i lat.data report --stdio 2>/dev/null |
+	check "perf mem report has the same number of samples" [ "$(perf mem report -i lat.data --stdio 2>/dev/null |
 		awk '/^ +[0-9.]+%/ { n += $2 } END { print n }')" = "$n" ]
 	perf c2c report -i lat.data --stdio >c2c 2>/dev/null
 	check "perf c2c report has the same number of samples" \

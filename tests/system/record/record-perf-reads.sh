@@ -13,7 +13,7 @@ silent() {	# WHAT PERF-ARGUMENTS...: perf succeeds, prints output, and prints no
 }
 # From the first section on, without perf's tip.
 table() { sed -e '/^# (Tip/,$d' | sed -n '/^# Samples:/,$p' | sed -e :a -e '/^\n*#*\n*$/{$d;N;ba' -e '}' |
-	sed -e '/^#$/d' -e '/^$/d'; }
+	sed -e '/^#$/d' -e '/^$/d' | one_plt; }
 # perf 6.1 shows inlined functions only in chains that it made from stack dumps; inlined.sh tests ours.
 same_table() {	# WHAT OPTION...: perf report and softpmu report print the same table
 	what=$1; shift
@@ -22,17 +22,27 @@ same_table() {	# WHAT OPTION...: perf report and softpmu report print the same t
 	if [ -s theirs ] && ! [ -s err ] && cmp -s theirs ours; then ok "$what ($(wc -l <ours) lines)"
 	else bad "$what: differs from perf's"; head -n 5 err; diff theirs ours | head -n 10; fi
 }
-instructions() { sed -n 's/^ *\([0-9]*\.[0-9]*\) *: *\([0-9a-f]*\): .*/\1 \2/p' | sort; }
+# (without the program's PLT, over which perf 6.1 extends _init, and so does annotate)
+instructions() { sed -n 's/^ *\([0-9]*\.[0-9]*\) *: *\([0-9a-f]*\): .*/\1 \2/p' | grep -vwFf plt | sort; }
+# perf 6.12 dies of SIGSEGV in annotate at most functions of libc.so.6 and ld.so, of its own recordings, too.  Then
+# those of the program are annotated.
 same_instructions() {	# WHAT: both annotate commands print the same shares
-	perf annotate --stdio -i perf.data 2>err </dev/null | instructions >theirs
-	"$SOFTPMU" annotate --stdio -i perf.data 2>>err | instructions >ours
+	only=
+	(perf annotate --stdio -i perf.data; echo $? >code) 2>err </dev/null | instructions >theirs
+	if [ "$(cat code)" -gt 128 ]; then
+		only="-d work"
+		# shellcheck disable=SC2086	# two words
+		perf annotate --stdio -i perf.data $only 2>err </dev/null | instructions >theirs
+	fi
+	# shellcheck disable=SC2086
+	"$SOFTPMU" annotate --stdio -i perf.data $only 2>>err | instructions >ours
 	if [ -s theirs ] && ! [ -s err ] && cmp -s theirs ours; then ok "$1 ($(wc -l <ours) instructions)"
 	else bad "$1: differs from perf's"; head -n 5 err; diff theirs ours | head -n 10; fi
 }
 both() {	# NAME: every perf command reads perf.data, and softpmu's tables equal perf's
 	silent "$1: report" report --stdio -i perf.data
 	silent "$1: script" script -i perf.data
-	silent "$1: annotate" annotate --stdio -i perf.data
+	# (annotate: same_instructions below)
 	silent "$1: evlist" evlist -v -i perf.data
 	silent "$1: buildid-list" buildid-list -i perf.data
 	silent "$1: header" report --stdio --header-only -i perf.data

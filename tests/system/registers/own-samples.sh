@@ -15,7 +15,8 @@ check "all interrupts are 60 loads or more behind it" \
 # (how many interrupts there are, and where, is the model's timing, which changes)
 # (where the stack lies decides in which of the eight places the first sample falls, and whether there are 39 or 40)
 near "samples by PEBS" "$(sed -n 's/^By PEBS: \([0-9]*\) .*/\1/p' out)" 39 40
-words() { sed -n '/^ *By PEBS/,/^ *By interrupt/s/\(^\| \) *\([45]\|39\|40\)\( \|$\)/ N /gp' "$1" | tr -s ' ' | sed 's/^ //'; }
+words() { sed -n '/^ *By PEBS/,/^ *By interrupt/s/\(^\| \) *\([45]\|39\|40\)\( \|$\)/ N /gp' "$1" |
+	tr -s ' ' | sed 's/^ //'; }
 words out >ours
 words "$TOP/docs/howto/own-handler.md" >theirs
 same_files "the page shows what it prints ($(wc -l <ours) lines)" ours theirs

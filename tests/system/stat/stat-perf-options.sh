@@ -76,14 +76,17 @@ same_files "stat report -x prints what perf's prints" a b
 lines_of ours | grep -v duration_time >back
 same_files "stat report prints what stat record printed" written back
 "$SOFTPMU" stat report -j -i s.data 2>ours
-same "stat report -j" "$(jq -r 'select(.event == "cycles:u") | ."counter-value" | tonumber' ours)" \
+same "stat report -j" "$(jq -r 'select(.event == "cycles:u") | ."counter-value" | tonumber + 0' ours)" \
 	"$(awk '/cycles:u/ { print $1 }' written)"
 count -x, -I 0.02 -e instructions,cycles record -o i.data -- "$program" 2000
 cp err written
 "$SOFTPMU" stat report -x, -i i.data 2>ours
 same_files "stat record -I: stat report prints the intervals" written ours
 perf stat -x, report -i i.data 2>theirs
-cut -d, -f1-4 theirs >a; cut -d, -f1-4 written >b
+# perf 6.12 prints counts since the start, of its own files, too; 6.1 those of each interval, as stat record did.
+sums() { awk -F, -v OFS=, '{ $2 = n[$4] += $2 } 1'; }
+cut -d, -f1-4 theirs | tr -d ' ' >a; cut -d, -f1-4 written | tr -d ' ' >b
+if sums <b | cmp -s - a; then sums <b >c; mv c b; fi
 same_files "stat record -I: perf prints the same counts" a b
 count record --sample=20000,1000,2000 -o e.data -x, -e cycles,instructions -- "$program" 30000
 cut -d, -f1,3 err >a

@@ -334,19 +334,22 @@ static int release(struct runner *r, bool give_up, bool at_end, struct err *err)
 	return 0;
 }
 
-static void tick(struct runner *r)
+/* True: the run's owner wants no more of it. */
+static bool tick(struct runner *r)
 {
 	double now = wall_now();
 	if (now - r->last_tick < 0.1)
-		return;
+		return false;
 	r->last_tick = now;
 	uint64_t n =
 		r->instructions_done + __atomic_load_n(&r->engine.instructions, __ATOMIC_RELAXED) + r->result->warmed;
 	uint64_t cycle = __atomic_load_n(&r->engine.cycle, __ATOMIC_RELAXED);
 	if (r->o->share)
 		*r->o->share = stream_share(r->stream);
-	if (r->sink->tick && r->sink->tick(r->sink->context, n, cycle > r->max_cycle ? cycle : r->max_cycle))
-		r->stopped = true;
+	const bool enough =
+		r->sink->tick && r->sink->tick(r->sink->context, n, cycle > r->max_cycle ? cycle : r->max_cycle);
+	r->stopped |= enough;
+	return enough;
 }
 
 /* An error of the stream (a killed child, a full disk under --save-stream) is kept until the end, and the rest is still
@@ -368,7 +371,8 @@ static int loop(struct runner *r, struct stream *s, struct err *err)
 			rc = release(r, true, true, failed ? NULL : err);
 			return failed ? failed : rc;
 		}
-		tick(r);
+		if (tick(r) && r->o->replay)	/* nothing waits for the rest to be read */
+			return failed;
 		if (r->stopped) {
 			if (!detached)
 				stream_detach(s);

@@ -139,6 +139,8 @@ void stream_answer(struct stream *s, uint32_t process, const struct st_answer *a
 
 void stream_detach(struct stream *s)
 {
+	if (s->file)
+		trace_reader_skip(s->file);
 	if (s->hub)		/* the others need not wait for it */
 		stream_hub_leave(s->hub, s->reader);
 	if (!s->live || s->detached)

@@ -56,7 +56,7 @@ int stream_next(struct stream *s, struct stream_span *span, struct err *err);
 /* Answers the request (ST_CLIENT) that this process waits for; does nothing for a file or a process that is gone. */
 void stream_answer(struct stream *s, uint32_t process, const struct st_answer *answer);
 /* Stops reading: the programs run on untraced (reader_gone).  stream_next then gives STREAM_IDLE until they have
- * ended. */
+ * ended.  Of a file it gives spans whose words mean nothing, for the sake of the end's status and errors. */
 void stream_detach(struct stream *s);
 /* Sends a signal to the launched program; does nothing for files. */
 void stream_kill(struct stream *s, int signo);

@@ -92,6 +92,7 @@ void trace_writer_close(struct trace_writer *w);
 int trace_reader_open(struct trace_reader **out, const char *path, struct err *err);
 int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct err *err);
 double trace_reader_share(const struct trace_reader *r);	/* as stream_share */
+void trace_reader_skip(struct trace_reader *r);	/* further spans are not unpacked: their words mean nothing */
 int trace_reader_wait_status(const struct trace_reader *r);
 void trace_reader_close(struct trace_reader *r);
 #endif

@@ -33,6 +33,7 @@ struct trace_reader {
 	uint32_t processes;
 	int wait_status;
 	bool ended;			/* the end marker was read */
+	bool skips;			/* spans are no longer unpacked */
 	bool stopped;			/* the end was reached, or an error was reported */
 };
 
@@ -153,6 +154,10 @@ static int packed_span(struct trace_reader *r, const struct trace_chunk *c, stru
 	r->at += sizeof bytes;
 	if (bytes > r->end - r->at)	/* the rest is a multiple of 8, so `bytes` rounded up fits, too */
 		return damaged(r, "a chunk is longer than its frame", err);
+	if (r->skips) {
+		r->at += (bytes + 7) & ~UINT64_C(7);
+		return deliver(r, c, r->unpacked, span);
+	}
 	if (!trace_unpack(r->pack, c->process, r->frame + r->at, bytes, r->unpacked, c->words))
 		return damaged(r, "a packed chunk does not make the words it promises", err);
 	r->at += (bytes + 7) & ~UINT64_C(7);
@@ -260,6 +265,11 @@ double trace_reader_share(const struct trace_reader *r)
 		return -1;
 	const double share = (double)r->consumed / (double)file.st_size;
 	return share < 1 ? share : 1;
+}
+
+void trace_reader_skip(struct trace_reader *r)
+{
+	r->skips = true;
 }
 
 int trace_reader_wait_status(const struct trace_reader *r)

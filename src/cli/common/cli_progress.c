@@ -264,8 +264,11 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	cli_progress_clear(r);
 	for (int i = 0; i < CAUGHT; i++)
 		sigaction(caught[i], before + i, NULL);
-	/* as a shell says it; a Ctrl-C needs no word */
-	if (r->argv && !r->run.replay && WIFSIGNALED(result->wait_status) && !cli_interrupted())
-		cli_note("%s: %s", r->argv[0], strsignal(WTERMSIG(result->wait_status)));
+	/* as a shell says it */
+	if (r->argv && !r->run.replay && WIFSIGNALED(result->wait_status))
+		cli_note("%s: %s%s", r->argv[0], strsignal(WTERMSIG(result->wait_status)),
+			cli_interrupted() ? ". What was measured ends there" : "");
+	else if (g.stopped && !r->doing)	/* who makes several runs says it once */
+		cli_note("interrupted: what was measured ends there");
 	return rc;
 }

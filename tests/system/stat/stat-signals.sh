@@ -26,13 +26,16 @@ loop='echo ready; n=0; while [ $n -lt 100000000 ]; do n=$((n + 1)); done'
 start sh -c "$loop"
 kill -s INT -- -$pid
 finish "Ctrl-C ends a program without a SIGINT handler" 130
+has "and a line says that the counts are not those of a whole run" 'sh: Interrupt\. What was measured ends there$' err
 start sh -c "trap 'exit 3' INT; $loop"
 kill -s INT -- -$pid
 finish "Ctrl-C lets a program with a SIGINT handler end by itself" 3
+hasnt "which is a whole run" 'ends there' err
 start sh -c "trap 'exit 4' TERM; $loop"
 kill -s TERM $pid
 finish "SIGTERM to softpmu alone is passed on" 4
 start sh -c "trap '' INT; echo ready; sleep 6; exit 6"
 kill -s INT -- -$pid; sleep 0.5; kill -s INT -- -$pid
 finish "a second Ctrl-C stops the measurement, not the program" 6
+has "and that is said" '^softpmu.*interrupted: what was measured ends there$' err
 exit $failed

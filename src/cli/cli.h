@@ -103,6 +103,8 @@ int  cli_parse(const struct cli_command *c, struct option_parser *p, int argc, c
  * and looks for Ctrl-C.  cli_run_program calls it if the sink has no tick of its own; a sink's own tick returns
  * what this one does. */
 int  cli_tick(void *context, uint64_t instructions, uint64_t cycles);
+/* Call it before a run whose tick is cli_tick; cli_run_program does it itself. */
+void cli_progress_begin(struct cli_run *r);
 void cli_progress_clear(struct cli_run *r);
 /* Shows `text` in the progress line, for work that is not a run of a program: on a terminal only, and not too often. */
 void cli_progress_text(struct cli_run *r, const char *text);

@@ -98,6 +98,19 @@ int cli_tick(void *context, uint64_t instructions, uint64_t cycles)
 	return 0;
 }
 
+void cli_progress_begin(struct cli_run *r)
+{
+	r->on_terminal = isatty(STDERR_FILENO);
+	r->started = now();
+	if (!r->first)
+		r->first = r->started;
+	r->shown = 0;
+	r->lines = 0;
+	r->share = -1;
+	r->child = 0;
+	r->run.share = &r->share;
+}
+
 void cli_progress_clear(struct cli_run *r)
 {
 	if (r->shown > 0) {
@@ -250,15 +263,7 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 		.window = guard_window, .executed = guard_executed };
 	struct sigaction before[CAUGHT];
 
-	r->on_terminal = isatty(STDERR_FILENO);
-	r->started = now();
-	if (!r->first)
-		r->first = r->started;
-	r->shown = 0;
-	r->lines = 0;
-	r->share = -1;
-	r->child = 0;
-	r->run.share = &r->share;
+	cli_progress_begin(r);
 	catch(before);
 	int rc = run_program(&r->run, &guard, result, err);
 	cli_progress_clear(r);

@@ -153,6 +153,14 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 	return cli_interrupted();
 }
 
+/* The first of the replays that run together shows how far they are. */
+static int on_first_tick(void *context, uint64_t instructions, uint64_t cycles)
+{
+	const struct measuring *at = context;
+	cli_tick(&at->c->run, instructions, cycles);
+	return cli_interrupted();
+}
+
 static int begin(struct cost *c, struct cost_run **out, const struct core_config *core, bool detail, struct err *err)
 {
 	const struct pushout_widths widths = session_pushout_widths(core);
@@ -213,13 +221,15 @@ static int measure_together(struct cost *c, const struct wish *w, unsigned n)
 		run[i].options = c->run.run;
 		run[i].options.core = w[i].core;
 		run[i].options.wanted = &wanted[i];
-		run[i].options.share = NULL;
+		run[i].options.share = i ? NULL : &c->run.share;
 		run[i].sink = (struct run_sink){ .context = &at[i], .thread_start = on_start, .thread_end = on_end,
-			.batch = on_batch, .tick = on_tick, .window = on_window };
+			.batch = on_batch, .tick = i ? on_tick : on_first_tick, .window = on_window };
 	}
 	cli_catch(true);
+	cli_progress_begin(&c->run);
 	if (!rc)
 		rc = run_together(run, n, &c->run.core, &err);
+	cli_progress_clear(&c->run);
 	for (unsigned i = 0; i < n && !rc; i++) {
 		err = run[i].err;
 		rc = finish(c, at[i].run, &run[i].result, run[i].rc, &err);
@@ -240,8 +250,12 @@ int cost_grant(struct cost *c, const struct wish *w, unsigned n)
 	char doing[48];
 	c->run.doing = doing;
 	for (unsigned i = 0; i < n && !rc && !cli_interrupted(); i += c->sample.on ? TOGETHER : 1) {
-		snprintf(doing, sizeof doing, "replay %u of %u", i + 1, n);
-		rc = c->sample.on ? measure_together(c, w + i, n - i < TOGETHER ? n - i : TOGETHER)
+		const unsigned together = !c->sample.on ? 1 : n - i < TOGETHER ? n - i : TOGETHER;
+		if (together > 1)
+			snprintf(doing, sizeof doing, "replays %u to %u of %u", i + 1, i + together, n);
+		else
+			snprintf(doing, sizeof doing, "replay %u of %u", i + 1, n);
+		rc = c->sample.on ? measure_together(c, w + i, together)
 			: cost_measure_one(c, w[i].out, w[i].core, c->by != BY_NOTHING, &res);
 	}
 	c->run.doing = NULL;

@@ -23,9 +23,13 @@ same "a replay says once how slow the model is" \
 same "and which share of it was read, which rises" "$(tr '\r' '\n' <replay |
 	awk '/%, .* M instructions/ { n++; worse += $1 + 0 < last; last = $1 + 0; much += last > 100 }
 		END { print (n > 1) (worse + 0) (much + 0) }')" 100
-script -qec "'$SOFTPMU' cost --replay loop.trace --stop 3M >/dev/null" replays </dev/null >/dev/null
+script -qec "'$SOFTPMU' cost --replay loop.trace --stop 20M >/dev/null" replays </dev/null >/dev/null
 same "softpmu cost shows which of its replays is under way" \
 	"$(tr '\r' '\n' <replays | grep -cE 'replay [1-9][0-9]* of [1-9][0-9]*: .* M instructions' |
+	sed 's/^[1-9][0-9]*$/some/')" some
+script -qec "'$SOFTPMU' cost --sample=200000,2000,2000 --replay loop.trace >/dev/null" together </dev/null >/dev/null
+same "and how far those are that run together" \
+	"$(tr '\r' '\n' <together | grep -cE 'replays 1 to [1-9][0-9]* of [1-9][0-9]*: .*%, .* M instructions' |
 	sed 's/^[1-9][0-9]*$/some/')" some
 seq 2000000 >input
 script -qec "'$SOFTPMU' stat -e instructions --stop 60M -o counts -- gzip -kf input >/dev/null" live </dev/null \

@@ -93,6 +93,10 @@ eval page.choose({ function: page.runs[0].functions.name.findIndex((n, i) => pag
 click #tab-code
 eval "exact " + document.querySelector("#view-code .note").textContent.match(/[\d,]+/)[0].replace(/,/g, "")
 eval "marked " + document.querySelectorAll("#view-code .asm tr[aria-selected]").length
+key j
+eval "moved " + (+document.querySelector("#view-code .asm tr[aria-selected]").dataset.row >= 0)
+key n
+eval "next " + document.querySelector("#code-function").selectedIndex
 click #tab-functions
 eval "change " + [...document.querySelectorAll("#view-functions th")].some((h) => h.textContent.startsWith("Change"))
 key /
@@ -124,6 +128,8 @@ said_line 'costs: the events of cost --json' "mispredicts $mispredicts"
 said_line 'costs: a histogram with bins' 'bins true'
 said_line 'code: the cycles of report --cycles exact' "exact $exact"
 hasnt 'code: the hottest instruction is marked' '^marked 0' out
+said_line 'code: j goes to the next instruction' 'moved true'
+hasnt 'code: n goes to the next function' '^next [-0]' out
 said_line 'functions: the comparison has a column' 'change true'
 hasnt 'functions: search finds main' '^found 0' out
 said_line 'functions: all come back' 'all true'

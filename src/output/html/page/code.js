@@ -3,14 +3,14 @@
  *
  * With an exact profile in the file, cycles are those for which retirement waited for the instruction, coloured by
  * cause, and a mark shows where the chosen event's samples fell: the distance is the skid.  Choose a line and its
- * instructions are marked, and the other way round.  The numbers are of the whole run: the file's hits are added up by
- * instruction. */
+ * instructions are marked, and the other way round; keys j and k move through the instructions, n and p through the
+ * functions.  The numbers are of the whole run: the file's hits are added up by instruction. */
 "use strict";
 (() => {
 	const run = page.runs[0], code = run.code, {element, text} = page;
 	const isExact = code ? code.events.map((n) => n in code.causes) : [];
 	const exact = isExact.includes(true);
-	let root = null, list = null, note = null, body = null, shown = null, marked = [];
+	let root = null, list = null, note = null, body = null, shown = null, marked = [], at = 0;
 
 	/* The colours of the exact profile's causes. */
 	const kinds = [
@@ -190,13 +190,18 @@
 	}
 
 	/* Marks the rows of a source line on both sides; scrolls the other side to the first of them. */
-	function mark(key, from) {
+	function mark(from) {
+		const key = from.dataset.line;
 		for (const e of marked)
 			e.removeAttribute("aria-selected");
-		marked = [...body.querySelectorAll("tr[data-line]")].filter((e) => e.dataset.line === key);
+		/* line 0 is unknown: such instructions have nothing in common */
+		marked = key.endsWith(":0") ? [from]
+			: [...body.querySelectorAll("tr[data-line]")].filter((e) => e.dataset.line === key);
+		if (from.dataset.row)
+			at = +from.dataset.row;
 		for (const e of marked)
 			e.setAttribute("aria-selected", "true");
-		const side = from && from.closest(".side");
+		const side = from.closest(".side");
 		const first = marked.find((e) => e.closest(".side") !== side);
 		if (first)
 			scroll(first);
@@ -239,13 +244,23 @@
 		const right =
 			element("div", { class: "side", tabindex: 0, role: "group", "aria-label": "Instructions" },
 				instructions(f, s));
-		body.replaceChildren(...[legend, element("div", { class: "sides" }, left, right)].filter((x) => x));
+		const sides = element("div", { class: f.source.line.length ? "sides" : "sides alone" }, left, right);
+		body.replaceChildren(...[legend, sides].filter((x) => x));
 		const heat = (r) => r.cycles || (exact ? 0 : r.period);
 		const hottest = s.rows.reduce((best, r, i) => heat(r) > heat(s.rows[best]) ? i : best, 0);
 		const row = right.querySelector(`tr[data-row="${hottest}"]`);
 		if (row) {
 			scroll(row);
-			mark(row.dataset.line, row);
+			mark(row);
+		}
+	}
+
+	/* Marks another instruction. */
+	function move(by) {
+		const row = body.querySelector(`.asm tr[data-row="${at + by}"]`);
+		if (row) {
+			mark(row);
+			scroll(row);
 		}
 	}
 
@@ -272,7 +287,7 @@
 				onclick: (e) => {
 					const row = e.target.closest("tr[data-line]");
 					if (row)
-						mark(row.dataset.line, row);
+						mark(row);
 				}
 			});
 			root.append(element("div", { class: "tools" },
@@ -314,6 +329,10 @@
 			draw(f);
 		},
 		key(e) {
+			if (e.key === "j" || e.key === "k") {
+				move(e.key === "j" ? 1 : -1);
+				return true;
+			}
 			if (e.key === "n" || e.key === "p") {
 				step(e.key === "n" ? 1 : -1);
 				return true;

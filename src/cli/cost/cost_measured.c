@@ -153,11 +153,15 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 	return cli_interrupted();
 }
 
-/* The first of the replays that run together shows how far they are. */
+/* The first of the replays that run together shows how far they are.  Who warms for it counts the instructions, so there
+ * is no rate to show. */
 static int on_first_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
-	const struct measuring *at = context;
-	cli_tick(&at->c->run, instructions, cycles);
+	struct cli_run *run = &((const struct measuring *)context)->c->run;
+	char text[96];
+	(void)instructions, (void)cycles;
+	snprintf(text, sizeof text, "%s: %.0f%%", run->doing, run->share > 0 ? 100 * run->share : 0);
+	cli_progress_text(run, text);
 	return cli_interrupted();
 }
 

@@ -378,7 +378,7 @@ int timeline_read(struct timeline_data **out, const struct perfdata_file *f, str
 	for (size_t c = 0; !code && c < d->columns; c++)
 		d->name[c] = take_name(&in);
 	const uint64_t threads = code ? 0 : take(&in);
-	if (!code && !fits(&in, threads))
+	if (!code && (!fits(&in, threads) || !fits(&in, 4 * threads)))	/* four numbers each */
 		code = ERR_INPUT;
 	if (!code)
 		code = take_threads(d, &in, threads);

@@ -37,8 +37,11 @@
 	/* The heaviest objects have a colour each. */
 	function choosePaint() {
 		const by = new Map();
-		for (let i = 1; i < tree.label.length; i++)
-			by.set(object(i), (by.get(object(i)) || 0) + tree.own[i]);
+		for (let i = 1; i < tree.label.length; i++) {
+			const first = tree.label[tree.parent[i]] < 0;
+			const sampled = !how.inverted ? tree.own[i] : first ? tree.total[i] : 0;
+			by.set(object(i), (by.get(object(i)) || 0) + sampled);
+		}
 		by.delete("");
 		paint = new Map([...by].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([o], k) => [o, series[k]]));
 		legend.replaceChildren();

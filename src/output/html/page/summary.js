@@ -37,6 +37,7 @@
 		"be.memory.l2": "Smaller or denser data, or accesses in order, would help.",
 		"be.memory.l3": "Smaller or denser data, or accesses in order, would help.",
 		"be.memory.dram": "Smaller or denser data, accesses in order, or prefetching would help.",
+		"be.memory.store": "Stores that miss, or lines that several threads write, hold the buffer up.",
 		"be.core.divider": "A multiplication by the reciprocal, or a shift, may do.",
 		"be.core.latency": "The instructions form a chain: several independent sums or lists would shorten it.",
 		"bad.mispredict": "A conditional move, a table, or sorted data would make the branches go away or " +

@@ -153,8 +153,8 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 	return cli_interrupted();
 }
 
-/* The first of the replays that run together shows how far they are.  Who warms for it counts the instructions, so there
- * is no rate to show. */
+/* The first of the replays that run together shows how far they are.  Who warms for it counts the instructions, so
+ * there is no rate to show. */
 static int on_first_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
 	struct cli_run *run = &((const struct measuring *)context)->c->run;

@@ -58,8 +58,9 @@ static const struct option options[] = {
 		"dispatched, complete and retired. With =FILE, write it to FILE instead, for a viewer of pipelines.",
 		.optional = true),
 	OPT_CHOICE(0, "format", TRACE_FORMATS, struct options, format, TRACE_KANATA, "Of --timeline=FILE: kanata, for "
-		"Konata; o3pipeview, for gem5's o3-pipeview.py. Default: o3pipeview if the name of FILE ends in .o3, "
-		".o3pipeview or .out, else kanata."),
+		"Konata; o3pipeview, for gem5's o3-pipeview.py; json, for softpmu report --html --add. By default the "
+		"end of FILE's name chooses: .o3, .o3pipeview and .out are o3pipeview, .json is json, and all others "
+		"are kanata."),
 	OPT_FLAG('j', "json", struct options, json, "Print JSON."),
 	OPT_END
 };

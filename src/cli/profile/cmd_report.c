@@ -297,7 +297,7 @@ static const struct option options[] = {
 	OPT_TEXT(0, "compare", "OTHER", struct options, compare, "With --html: also show the differences from the "
 		"perf.data file OTHER."),
 	OPT_TEXT(0, "add", "FILE,...", struct options, add, "With --html: also show what topdown --json -o FILE "
-		"or cost --json --histogram -o FILE wrote about the same program."),
+		"or cost --json --histogram -o FILE wrote about the same program, or trace --pipeline FILE.json."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
 	OPT_CALL(0, "stdio-color", "MODE", option_ignore, "Accepted without effect: the table has no colours."),
 	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),

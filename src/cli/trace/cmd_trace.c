@@ -34,8 +34,9 @@ static const struct option trace_options[] = {
 		"pipelines; - is standard output. --start and --stop choose the part; without --stop it has 100000 "
 		"instructions. A trace is recorded, too, if -o is given.", .filled = true),
 	OPT_CHOICE(0, "format", TRACE_FORMATS, struct tracing, format, TRACE_KANATA, "Of --pipeline: kanata, for "
-		"Konata; o3pipeview, for gem5's o3-pipeview.py. Default: o3pipeview if the name of FILE ends in .o3, "
-		".o3pipeview or .out, else kanata."),
+		"Konata; o3pipeview, for gem5's o3-pipeview.py; json, for softpmu report --html --add. By default the "
+		"end of FILE's name chooses: .o3, .o3pipeview and .out are o3pipeview, .json is json, and all others "
+		"are kanata."),
 	OPT_GROUP("Over time"),
 	OPT_TEXT(0, "timeline", "FILE", struct tracing, timeline, "Run the model, and write to FILE when each thread "
 		"ran, its regions (SOFTPMU_REGION_BEGIN) and phases, and its instructions a cycle, misses, mispredicts "

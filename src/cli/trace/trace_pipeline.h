@@ -6,8 +6,8 @@
 #include "output/pipeline/pipeline_rows.h"
 
 /* --format: TRACE_BY_NAME: pipeline_format_of says. */
-enum trace_format { TRACE_KANATA = PIPELINE_KANATA, TRACE_O3 = PIPELINE_O3, TRACE_BY_NAME };
-#define TRACE_FORMATS "kanata|o3pipeview"
+enum trace_format { TRACE_KANATA, TRACE_O3, TRACE_JSON, TRACE_BY_NAME };	/* as enum pipeline_format */
+#define TRACE_FORMATS "kanata|o3pipeview|json"
 
 /* Runs the program, or replays its stream, and writes the part between --start and --stop to the file; "-": standard
  * output.  Returns the exit status. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * A run over modelled time (trace_timeline.h). */
 #include "cli/trace/trace_timeline.h"
-#include "output/trace_events.h"
+#include "output/export/trace_events.h"
 #include "softpmu/client.h"
 #include <errno.h>
 #include <string.h>

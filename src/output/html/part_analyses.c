@@ -4,7 +4,7 @@
  *   [{"file": TEXT, "lines": [OBJECT, ...]}, ...]
  *
  * The objects are those of `softpmu topdown --json` and `softpmu cost --json`, one a line, as softpmu(1) describes
- * them.
+ * them, and those of `softpmu trace --pipeline` (pipeline/pipeline_json.c).
  */
 #include "output/html/part.h"
 #include "util/json.h"

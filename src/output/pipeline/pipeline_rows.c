@@ -127,13 +127,13 @@ static void read_place(struct pipeline *p, uint32_t pid, uint64_t ip, char *text
 }
 
 /* Returns 0, the number of the empty text, if memory ran out. */
-static uint32_t new_text(struct pipeline *p, const char *insn, const char *place)
+static uint32_t new_text(struct pipeline *p, uint64_t ip, const char *insn, const char *place)
 {
 	struct pipeline_text *text = grow_array(p->text, p->texts, &p->text_room, 256, sizeof *text);
 	if (text) {
 		p->text = text;
 		text += p->texts;
-		*text = (struct pipeline_text){ strdup(insn), strdup(place) };
+		*text = (struct pipeline_text){ ip, strdup(insn), strdup(place) };
 		if (text->insn && text->place)
 			return (uint32_t)p->texts++;
 		free(text->insn);
@@ -193,7 +193,7 @@ static uint32_t text_of(struct pipeline *p, uint32_t pid, const struct spmu_reco
 		text = both;
 	}
 	read_place(p, pid, r->ip, place, sizeof place);
-	k.text = new_text(p, text, place);
+	k.text = new_text(p, r->ip, text, place);
 	p->known[p->knowns++] = k;
 	p->bucket[at] = (uint32_t)p->knowns;
 	return k.text;
@@ -335,7 +335,7 @@ int pipeline_of_block(struct pipeline **out, const struct block_result *r, struc
 			const bool fused = u->insn + 1 < r->insns && in[1].fused;
 			snprintf(place, sizeof place, "iteration %u", u->iteration);
 			snprintf(both, sizeof both, "%s%s%s", in->text, fused ? "; " : "", fused ? in[1].text : "");
-			text = new_text(p, both, place);
+			text = new_text(p, in->offset, both, place);
 			insns++;
 		}
 		*row = (struct pipeline_row){ .ip = in->offset, .did = u->did,
@@ -369,6 +369,11 @@ const struct pipeline_text *pipeline_text(const struct pipeline *p, const struct
 	return &p->text[r->text];
 }
 
+const struct pipeline_text *pipeline_text_number(const struct pipeline *p, size_t number)
+{
+	return number < p->texts ? &p->text[number] : NULL;
+}
+
 size_t pipeline_threads(const struct pipeline *p) { return p->threads; }
 const struct pipeline_thread *pipeline_thread_info(const struct pipeline *p, size_t number)
 {
@@ -377,8 +382,9 @@ const struct pipeline_thread *pipeline_thread_info(const struct pipeline *p, siz
 
 bool pipeline_full(const struct pipeline *p) { return p->full; }
 
-static enum pipeline_stage_kind delivered(uint64_t did)
+enum pipeline_stage_kind pipeline_front(const struct pipeline_row *r)
 {
+	const uint64_t did = r->did;
 	return did & SPMU_DID(FROM_MS)  ? PIPELINE_MS
 		: did & SPMU_DID(FROM_LSD)  ? PIPELINE_LSD
 		: did & SPMU_DID(FROM_DSB)  ? PIPELINE_DSB
@@ -389,7 +395,7 @@ static enum pipeline_stage_kind delivered(uint64_t did)
 unsigned pipeline_stages(const struct pipeline_row *r, struct pipeline_stage stage[PIPELINE_STAGES])
 {
 	const struct { enum pipeline_stage_kind kind; uint64_t begin; } at[] = {
-		{ delivered(r->did), r->fetch }, { PIPELINE_ALLOC, r->alloc }, { PIPELINE_ISSUE, r->ready },
+		{ pipeline_front(r), r->fetch }, { PIPELINE_ALLOC, r->alloc }, { PIPELINE_ISSUE, r->ready },
 		{ PIPELINE_EXECUTE, r->dispatch }, { PIPELINE_COMPLETE, r->complete },
 	};
 	unsigned n = 0;
@@ -411,11 +417,16 @@ unsigned pipeline_stages(const struct pipeline_row *r, struct pipeline_stage sta
 
 enum pipeline_format pipeline_format_of(const char *name)
 {
-	static const char *const o3[] = { ".o3", ".o3pipeview", ".out" };
+	static const struct { const char *end; enum pipeline_format format; } known[] = {
+		{ ".o3", PIPELINE_O3 }, { ".o3pipeview", PIPELINE_O3 }, { ".out", PIPELINE_O3 },
+		{ ".json", PIPELINE_JSON },
+	};
 	const size_t n = strlen(name);
-	for (unsigned i = 0; i < sizeof o3 / sizeof *o3; i++)
-		if (n > strlen(o3[i]) && !strcmp(name + n - strlen(o3[i]), o3[i]))
-			return PIPELINE_O3;
+	for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+		const size_t end = strlen(known[i].end);
+		if (n > end && !strcmp(name + n - end, known[i].end))
+			return known[i].format;
+	}
 	return PIPELINE_KANATA;
 }
 
@@ -423,7 +434,10 @@ int pipeline_write(FILE *to, const struct pipeline *p, enum pipeline_format form
 {
 	if (format == PIPELINE_KANATA)
 		return pipeline_kanata(to, p, err);
-	pipeline_o3(to, p);
+	if (format == PIPELINE_O3)
+		pipeline_o3(to, p);
+	else
+		pipeline_json(to, p);
 	return 0;
 }
 

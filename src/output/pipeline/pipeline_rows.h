@@ -50,6 +50,7 @@ struct pipeline_row {
 	bool     wrong;		/* of a wrong path: squashed */
 };
 struct pipeline_text {
+	uint64_t ip;
 	char *insn;		/* Intel's syntax; of a macro-fused pair both, with "; " between them; "": unknown */
 	char *place;		/* "function+0x12 (file.c:34)"; "": unknown */
 };
@@ -95,8 +96,9 @@ unsigned pipeline_stages(const struct pipeline_row *r, struct pipeline_stage sta
 enum pipeline_format {
 	PIPELINE_KANATA,	/* pipeline_kanata.c: for Konata */
 	PIPELINE_O3,		/* pipeline_o3.c: as gem5's O3PipeView */
+	PIPELINE_JSON,		/* pipeline_json.c: for a page of report --html */
 };
-/* By the end of a file's name: ".o3", ".o3pipeview" and ".out" are O3PipeView, all others Kanata. */
+/* By the end of a file's name: ".o3", ".o3pipeview" and ".out" are O3PipeView, ".json" is JSON, all others Kanata. */
 enum pipeline_format pipeline_format_of(const char *name);
 /* A failed write shows in ferror(to). */
 int  pipeline_write(FILE *to, const struct pipeline *p, enum pipeline_format format, struct err *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "output/trace_events.h"
+#include "output/export/trace_events.h"
 
 static struct core_config core;
 static struct trace_events *e;

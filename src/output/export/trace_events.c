@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Gathers and writes a run's trace events (trace_events.h). */
-#include "output/trace_events.h"
+#include "output/export/trace_events.h"
 #include "analysis/slots.h"
 #include "analysis/tune/phase_finder.h"
 #include "util/grow.h"

@@ -12,8 +12,8 @@
 #include <pthread.h>
 
 enum {
-	LEARNER_PATHS = 1024, LEARNER_BATCHES = 16,
-	LEARNER_SOON = 2,	/* near a window the learner is woken for so many batches */
+	LEARNER_PATHS = 256, LEARNER_BATCHES = 64,
+	LEARNER_SOON = 4,	/* near a window the learner is woken for so many batches */
 };
 
 struct learner_batch {		/* blocks of one core that follow each other */

@@ -47,8 +47,8 @@ static const struct option options[] = {
 	OPT_TEXT(0, "name", "NAME", struct gate, name, "The benchmark's name in the baseline. Default: the program's "
 		"file name.", .filled = true),
 	OPT_LIST(0, "env", "NAME[=VALUE]", struct gate, env, env_count, "Give the benchmarks this variable; without a "
-		"value, the caller's. Of the caller's environment they see only PATH; in addition HOME=/, LC_ALL=C, "
-		"TZ=UTC, PYTHONHASHSEED=0 and PERL_HASH_SEED=0. May be repeated.",
+		"value, the caller's. Otherwise they see only the caller's PATH, and HOME=/, LC_ALL=C, TZ=UTC, "
+		"PYTHONHASHSEED=0 and PERL_HASH_SEED=0. May be repeated.",
 		.more = "put them into the file of -f"),
 	OPT_GROUP("What is counted and compared"),
 	OPT_LIST('e', "event", "EVENT,...", struct gate, events, event_lists, "Count these events. May be repeated. "
@@ -214,6 +214,23 @@ static int run_all(struct gate *g)
 	return 0;
 }
 
+/* A limit of a benchmark that does not exist would never be exceeded.  0, or -1 after one printed line. */
+static int check_limits(const struct gate *g)
+{
+	for (size_t i = 0; i < g->all_limits; i++) {
+		bool applies = false;
+		for (size_t b = 0; b < g->now.benchmarks; b++)
+			for (size_t e = 0; e < g->counted.count; e++)
+				applies |= gate_limit_applies(g->limit + i, g->now.benchmark[b].name,
+					g->counted.event[e].spelled);
+		if (!applies) {
+			cli_error("limit '%s': no benchmark of this name was run", g->limit[i].name);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 /* ---- the baseline ---------------------------------------------------------------------------------------- */
 
 static bool same_makers(const struct gate_file *a, const struct gate_file *b)
@@ -348,6 +365,8 @@ static int gate(struct gate *g)
 	}
 	if (describe(g) || run_all(g))
 		return 1;
+	if (check_limits(g))
+		return 2;
 	if (!g->update)
 		return compare(g);
 	return (!g->file && keep_others(g)) || update(g);

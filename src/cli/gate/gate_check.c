@@ -49,21 +49,28 @@ bool gate_limit_is_of(const struct gate_limit *l, const char *event)
 		      : n > m + 1 && l->name[n - m - 1] == ':' && !strcmp(l->name + n - m, event);
 }
 
-static bool applies(const struct gate_limit *l, const char *benchmark, const char *event)
+bool gate_limit_applies(const struct gate_limit *l, const char *benchmark, const char *event)
 {
 	const size_t n = strlen(benchmark);
 	return !strcmp(l->name, event) ||
 	       (!strncmp(l->name, benchmark, n) && l->name[n] == ':' && !strcmp(l->name + n + 1, event));
 }
 
+/* Events count in user mode: "cycles:u" is "cycles". */
+static bool is_event(const char *spelled, const char *name)
+{
+	const size_t n = strlen(name);
+	return !strncmp(spelled, name, n) && (!spelled[n] || !strcmp(spelled + n, ":u"));
+}
+
 static void judge_row(struct gate_row *row, const char *benchmark, const struct gate_limit *limit, size_t limits)
 {
-	if (!strcmp(row->event, "instructions") || !strcmp(row->event, "cycles")) {
+	if (is_event(row->event, "instructions") || is_event(row->event, "cycles")) {
 		row->has_soft = true;
 		row->soft = *row->event == 'i' ? GATE_INSTRUCTIONS_LIMIT : GATE_CYCLES_LIMIT;
 	}
 	for (size_t i = 0; i < limits; i++) {
-		if (!applies(limit + i, benchmark, row->event))
+		if (!gate_limit_applies(limit + i, benchmark, row->event))
 			continue;
 		if (limit[i].soft) {
 			row->has_soft = true;
@@ -176,6 +183,7 @@ static bool judge(struct gate_report *r, struct gate_judged *j, const struct gat
 	const struct gate_figures *counts = b->table + GATE_COUNTS;
 	bool over = false, equal = true, known = old;
 	j->name = b->name;
+	j->in_baseline = old;
 	j->row = calloc(counts->count + 1, sizeof *j->row);
 	if (!j->row || (old && (!judge_objects(j, b, old, program) || !judge_functions(j, b, old))))
 		return false;

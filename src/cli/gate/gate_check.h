@@ -25,8 +25,10 @@ struct gate_limit {
 	uint64_t most;
 };
 int gate_limit_parse(struct gate_limit *l, const char *text, struct err *err);
-/* Is it a limit of one of these events? */
+/* Is it a limit of this event, of every benchmark or of one? */
 bool gate_limit_is_of(const struct gate_limit *l, const char *event);
+/* Is it a limit of this event of this benchmark? */
+bool gate_limit_applies(const struct gate_limit *l, const char *benchmark, const char *event);
 
 struct gate_row {
 	const char *event;
@@ -45,6 +47,7 @@ enum gate_verdict { GATE_EQUAL, GATE_WITHIN, GATE_NEW, GATE_SURROUNDINGS, GATE_F
 struct gate_judged {
 	const char *name;
 	enum gate_verdict verdict;
+	bool in_baseline;	/* its name is */
 	struct gate_row *row;
 	size_t rows;
 	struct gate_change *change;	/* of files */

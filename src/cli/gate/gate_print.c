@@ -13,6 +13,11 @@ static const char *const verdict_text[] = {
 static const char *const table_text[GATE_TABLES] = {
 	[GATE_CYCLES] = "cycles", [GATE_INSTRUCTIONS] = "instructions" };
 
+static const char *verdict(const struct gate_judged *j)
+{
+	return j->verdict == GATE_NEW && j->in_baseline ? "EVENTS NOT IN THE BASELINE" : verdict_text[j->verdict];
+}
+
 /* "1,234,567", with a sign if one is asked for; text: room for 40 bytes. */
 static const char *grouped(char *text, uint64_t n, const char *sign)
 {
@@ -146,19 +151,29 @@ static void print_around(FILE *to, const struct gate_report *r, const char *befo
 			r->now->processor, quote, quote, r->processor, quote);
 }
 
+/* n of the report's benchmarks: with one, the verb is singular. */
+static void say(char text[256], const struct gate_report *r, enum gate_verdict v, const char *one, const char *several)
+{
+	const size_t n = r->verdicts[v];
+	if (r->count == 1)
+		snprintf(text, 256, "the benchmark %s", one);
+	else
+		snprintf(text, 256, "%zu of %zu benchmarks %s", n, r->count, n == 1 ? one : several);
+}
+
 static const char *summary(char text[256], const struct gate_report *r)
 {
 	if (r->verdicts[GATE_FAILED])
-		snprintf(text, 256, "%zu of %zu benchmarks exceed a limit", r->verdicts[GATE_FAILED], r->count);
+		say(text, r, GATE_FAILED, "exceeds a limit", "exceed a limit");
 	else if (r->verdicts[GATE_SURROUNDINGS])
-		snprintf(text, 256, "%zu of %zu benchmarks exceed a limit, but not by a change of their programs; "
-			"--update renews the baseline", r->verdicts[GATE_SURROUNDINGS], r->count);
+		say(text, r, GATE_SURROUNDINGS,
+			"exceeds a limit, but not by a change of its program; --update renews the baseline",
+			"exceed a limit, but not by a change of their programs; --update renews the baseline");
 	else if (r->verdicts[GATE_NEW])
-		snprintf(text, 256, "%zu of %zu benchmarks are not in the baseline; --update adds them",
-			r->verdicts[GATE_NEW], r->count);
+		say(text, r, GATE_NEW, "is not in the baseline, or not with all events; --update adds what is new",
+			"are not in the baseline, or not with all events; --update adds what is new");
 	else if (r->verdicts[GATE_WITHIN])
-		snprintf(text, 256, "%zu of %zu benchmarks differ, all within their limits", r->verdicts[GATE_WITHIN],
-			r->count);
+		say(text, r, GATE_WITHIN, "differs within its limits", "differ within their limits");
 	else
 		snprintf(text, 256, "%s", r->count == 1 ? "the counts are equal" : "all counts are equal");
 	return text;
@@ -170,7 +185,7 @@ void gate_print_text(FILE *to, const struct gate_report *r, bool explain)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct gate_judged *j = r->judged + i;
 		const bool differs = j->verdict != GATE_EQUAL;
-		fprintf(to, "%s: %s%s\n", j->name, verdict_text[j->verdict],
+		fprintf(to, "%s: %s%s\n", j->name, verdict(j),
 			!differs && j->program_changed ? ", although the program was rebuilt" : "");
 		for (size_t k = 0; k < j->rows && differs; k++) {
 			const struct gate_row *row = j->row + k;
@@ -239,7 +254,7 @@ void gate_print_markdown(FILE *to, const struct gate_report *r, bool explain)
 		fputs("\n**", to);
 		markdown(to, j->name);
 		fprintf(to, "**: %s\n\n| event | baseline | now | change | | limit |\n|---|---:|---:|---:|---:|---|\n",
-			verdict_text[j->verdict]);
+			verdict(j));
 		for (size_t k = 0; k < j->rows; k++) {
 			const struct gate_row *row = j->row + k;
 			fputs("| ", to);
@@ -311,7 +326,7 @@ void gate_print_junit(FILE *to, const struct gate_report *r)
 		if (j->verdict >= GATE_NEW)
 			fprintf(to, " type=\"%s\" message=\"%s\"",
 				j->verdict == GATE_FAILED ? "limit" : j->verdict == GATE_NEW ? "new" : "surroundings",
-				verdict_text[j->verdict]);
+				verdict(j));
 		fputc('>', to);
 		xml(to, text ? text : "", bytes);
 		fprintf(to, "</%s></testcase>\n", kind);

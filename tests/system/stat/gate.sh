@@ -87,6 +87,17 @@ gate slower --limit instructions=2% --limit cycles=2% --explain
 same "a soft limit lets it pass" "$status" 0
 has "--explain has both counts" '140,0[0-9][0-9] *141,4[0-9][0-9] *+1,400 .* hash \[walk\]' out
 
+gate slower --limit wlak:cycles=1%
+same "a limit of a benchmark that is not run is refused" "$status" 2
+has "and named" "limit 'wlak:cycles': no benchmark of this name was run" err
+(cd one && "$SOFTPMU" gate --baseline "$work/base.json" -e cycles,instructions,branch-misses ./walk >"$work/out" 2>&1)
+same "a benchmark with an event that the baseline lacks is not compared in it" "$?" 4
+has "the message tells it from a new benchmark" '^walk: EVENTS NOT IN THE BASELINE' out
+has "and the summary is about one benchmark" '^Gate: the benchmark is not in the baseline, or not with all events' out
+(cd one && "$SOFTPMU" gate --update --baseline "$work/user.json" -e instructions:u ./walk >"$work/out" 2>&1)
+(cd slower && "$SOFTPMU" gate --baseline "$work/user.json" -e instructions:u ./walk >"$work/out" 2>&1)
+same "instructions:u has the limit of instructions" "$? $(grep -c 'limit +0.1 % exceeded' out)" "3 1"
+
 gate library
 same "a library that changed is not the program's fault, although that was built anew" "$status" 4
 has "its function is named" '^  in step \[libstep.so\]: ' out

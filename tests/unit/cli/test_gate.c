@@ -238,10 +238,10 @@ static void test_limits(void **state)
 	assert_int_equal(gate_limit_parse(&l, "a:cpu/event=0x3c/=5%", &err), 0);
 	assert_true(l.soft && l.percent == 5);
 	assert_true(gate_limit_is_of(&l, "cpu/event=0x3c/"));
-	assert_true(applies(&l, "a", "cpu/event=0x3c/"));
-	assert_false(applies(&l, "b", "cpu/event=0x3c/"));
+	assert_true(gate_limit_applies(&l, "a", "cpu/event=0x3c/"));
+	assert_false(gate_limit_applies(&l, "b", "cpu/event=0x3c/"));
 	assert_int_equal(gate_limit_parse(&l, "cycles=1000", &err), 0);
-	assert_true(!l.soft && l.most == 1000 && applies(&l, "b", "cycles"));
+	assert_true(!l.soft && l.most == 1000 && gate_limit_applies(&l, "b", "cycles"));
 }
 
 /* One benchmark `a` whose cycles and instructions are these, and whose program and library have these ids. */

@@ -161,8 +161,10 @@ static int table_line(struct compare_counts *c, char *line, struct err *err)
 	for (size_t i = 0; i < sizeof unit / sizeof *unit && words > 2; i++)
 		if (!strcmp(word[1], unit[i]))
 			name = 2;
+	if (words == 4 && !strcmp(word[1], "+-"))	/* of several runs: "1.25 +- 0.01 seconds time elapsed" */
+		return add(c, "seconds", "elapsed", value, counted, err);
 	if (name == 2 && !strcmp(word[1], "seconds"))
-		return add(c, "seconds", word[2], value, counted, err);
+		return add(c, "seconds", strcmp(word[2], "time") ? word[2] : "elapsed", value, counted, err);
 	return add(c, "", word[name], value, counted, err);
 }
 

@@ -35,6 +35,9 @@ for form in csv json table; do
 done
 "$SOFTPMU" compare csv20000 table30000 >out
 same "two forms" "$(awk '$1 == "instructions:u" { print $4 }' out)" "$grown"
+"$SOFTPMU" stat -r 2 -o repeated -e cycles ./walk20000
+"$SOFTPMU" compare repeated table20000 >out
+same "the elapsed time of several runs and of one" "$(grep -c '^seconds elapsed .* 0 %$' out)" 1
 "$SOFTPMU" compare data20000 data30000 >out
 has "profiles: the whole" '^instructions:u: A [0-9]*, B [0-9]*, +' out
 has "profiles: the function" ' walk \[walk20000\]$' out

@@ -5,7 +5,7 @@
 for word; do
 	case $word in
 	--tool=callgrind) exec "${SOFTPMU:-softpmu}" callgrind --no-cycles "$@" ;;
-	--*) ;;
+	-*) ;;
 	*) break ;;
 	esac
 done

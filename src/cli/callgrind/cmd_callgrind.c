@@ -48,6 +48,8 @@ static int no_effect(void *target, const struct option *o, const char *value, st
 #define YES_NO(name, member, text) OPT_CHOICE(0, name, "no|yes", struct grinding, member, 0, text)
 #define IGNORED(name, text) OPT_CALL(0, name, "VALUE", no_effect, text)
 #define CORE_OF_VALGRIND "Accepted without effect: an option of Valgrind's core."
+#define DUMPS "only the program's own requests dump or zero costs"
+#define IN_PROGRAM "put CALLGRIND_DUMP_STATS into the program"
 
 static const struct option options[] = {
 	OPT_GROUP("What is collected"),
@@ -57,19 +59,20 @@ static const struct option options[] = {
 		"CALLGRIND_TOGGLE_COLLECT, or --toggle-collect function, on. Default: yes, without --toggle-collect."),
 	OPT_LIST(0, "toggle-collect", "FUNCTION", struct grinding, toggle, toggles, "Collect inside the functions of "
 		"this name, in which * and ? are wildcards. May be repeated.", .more = "use a wildcard"),
-	YES_NO("cache-sim", cache, "Columns Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw, of the modelled core's caches. "
+	YES_NO("cache-sim", cache, "Add the columns Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw, counted in the modelled "
+		"core's caches. Default: no."),
+	YES_NO("branch-sim", branches, "Add the columns Bc Bcm Bi Bim, counted in the modelled core's predictors. "
 		"Default: no."),
-	YES_NO("branch-sim", branches, "Columns Bc Bcm Bi Bim, of the modelled core's predictors. Default: no."),
 	YES_NO("separate-threads", separate, "Write a file for each thread, FILE-01 and so on. Default: no."),
 	YES_NO("trace-children", children, "Profile programs that the program executes and processes that it forks, "
 		"too. Default: no."),
 	OPT_GROUP("What is written"),
 	OPT_TEXT(0, "callgrind-out-file", "FILE", struct grinding, out, "Write FILE, in which %p is the process's "
 		"number. Default: callgrind.out.%p.", .filled = true),
-	OPT_TEXT(0, "log-file", "FILE", struct grinding, log, "Write what Callgrind would print to FILE instead of the "
+	OPT_TEXT(0, "log-file", "FILE", struct grinding, log, "Write what Callgrind would print to FILE instead of "
 		"standard error; %p is the process's number.", .filled = true),
-	YES_NO("dump-instr", dump_instr, "Costs by instruction. Default: no."),
-	YES_NO("dump-line", dump_line, "Costs by source line. Default: yes."),
+	YES_NO("dump-instr", dump_instr, "Keep costs by instruction. Default: no."),
+	YES_NO("dump-line", dump_line, "Keep costs by source line. Default: yes."),
 	YES_NO("compress-strings", compress, "Write each name once. Default: yes."),
 	OPT_FLAG(0, "no-cycles", struct grinding, no_cycles, "Leave out the column Cycles, for readers that know only "
 		"Callgrind's own columns."),
@@ -90,6 +93,11 @@ static const struct option options[] = {
 	IGNORED("separate-callers", "Accepted without effect: a function is one, whoever calls it."),
 	IGNORED("separate-recs", "Accepted without effect, as --separate-callers."),
 	IGNORED("collect-jumps", "Accepted without effect: jumps inside of functions are not written."),
+	OPT_REFUSED(0, "dump-before", DUMPS, IN_PROGRAM), OPT_REFUSED(0, "dump-after", DUMPS, IN_PROGRAM),
+	OPT_REFUSED(0, "zero-before", DUMPS, "--toggle-collect chooses functions"),
+	OPT_REFUSED(0, "dump-every-bb", DUMPS, IN_PROGRAM),
+	OPT_REFUSED(0, "collect-bus", "there is no column of locked accesses", NULL),
+	OPT_REFUSED(0, "cacheuse", "the use of cache lines is not measured", NULL),
 	OPT_REFUSED(0, "collect-systime", "the kernel takes no time in the model", NULL),
 	OPT_REFUSED(0, "simulate-wb", "the modelled core's caches are those of --core", NULL),
 	OPT_REFUSED(0, "simulate-hwpref", "the modelled core has its prefetchers", "--feature switches them"),
@@ -254,7 +262,7 @@ static int grind(struct grinding *g)
 		cli_warn("%s", result.note);
 	for (size_t i = 0; i < g->graph.graphs; i++)
 		write_graph(g, g->graph.graph[i], "Program termination", false);
-	if (!g->quiet || g->log)
+	if (g->graph.graphs && (!g->quiet || g->log))	/* none: the program did not start */
 		print_totals(g);
 	if (rc)
 		cli_error("%s%s", err.text, g->files ? "; what was counted until then is written" : "");
@@ -298,6 +306,6 @@ const struct cli_command cmd_callgrind = {
 	.about = "Takes the command line of valgrind --tool=callgrind, and writes the same files: the call graph with "
 		"the instructions of each line and call, and beside them the cycles of the modelled core. So "
 		"callgrind_annotate and kcachegrind show both, and a harness that calls valgrind runs on the model. "
-		"The program's requests (CALLGRIND_START_INSTRUMENTATION and the others) have their meaning. The exit "
-		"status is the program's.",
+		"The program's requests (CALLGRIND_START_INSTRUMENTATION and the others) work as under Callgrind. The "
+		"exit status is the program's.",
 };

@@ -33,16 +33,17 @@ def walk(value, path, table, where):
     while ".calls[].calls[]" in path:	# the tree of callers repeats itself
         path = path.replace(".calls[].calls[]", ".calls[]")
     if path and not (path.endswith("[]") and isinstance(value, dict)) and path != "[]":
-        row = path if path in table else "*" if "*" in table else re.sub(r"(^|\.)[^.\[]+$", r"\1*", path)
-        if row not in table:
+        if path not in table:
             print(f"{where}: the page does not name {path} ({kind(value)})")
-        elif row in table:
-            if kind(value) not in table[row]:
-                print(f"{where}: {path} is {kind(value)}, the page says {'/'.join(table[row])}")
-            seen.add(where + "|" + row)
+        else:
+            if kind(value) not in table[path]:
+                print(f"{where}: {path} is {kind(value)}, the page says {'/'.join(table[path])}")
+            seen.add(where + "|" + path)
     if isinstance(value, dict):
         for name, part in value.items():
-            walk(part, path + "." + name if path else name, table, where)
+            before = path + "." if path else ""
+            named = before + name in table or before + "*" not in table
+            walk(part, before + (name if named else "*"), table, where)
     elif isinstance(value, list):
         for part in value:
             walk(part, path + "[]", table, where)
@@ -123,6 +124,13 @@ for options in "--pairs --worse --only --histogram -e mispredict,l1_miss,btb_mis
 	to_file cost $options "$work_" 2000
 	fits out.json cost -
 done
+"$SOFTPMU" gate --update --baseline whole.json "$work_" 10 >/dev/null 2>err || bad "gate --update" err
+"$SOFTPMU" gate --update --baseline regions.json --regions "$PROGRAMS/client" >/dev/null 2>err ||
+	bad "gate --regions" err
+fits whole.json gate
+fits regions.json gate
+has "gate counts the entries of regions" '^        "entries": [1-9]' regions.json
+
 to_file tune --features prefetch.l2_adjacent,prefetch.l2_depth --fresh "$PROGRAMS/churn"
 fits out.json tune -
 

@@ -53,7 +53,7 @@
 		const group = most.startsWith("be") ? "back-end bound" : most.startsWith("fe") ? "front-end bound"
 			: "lost to bad speculation";
 		const all = sum.part(`${most.split(".")[0]}.`);
-		return { score: share, view: "timeline", what: {},
+		return { score: share, cause: most, view: "timeline", what: {},
 			text: `${percent(all)} of the issue slots were ${group}; most of these ` +
 				`(${percent(share)} of all slots) waited for ` +
 				`${causes[most] || most}. ${advice[most] || ""}` };
@@ -156,8 +156,12 @@
 
 	function findings(sum) {
 		const list = [changeFinding(), functionFinding()];
-		if (sum && sum.slots)
-			list.push(slotFinding(sum), branchFinding(sum), phaseFinding(), threadFinding());
+		if (sum && sum.slots) {
+			const slots = slotFinding(sum), branches = branchFinding(sum);
+			/* both are of the same branches: once is enough */
+			const twice = branches && slots && slots.cause === "bad.mispredict";
+			list.push(twice ? null : slots, branches, phaseFinding(), threadFinding());
+		}
 		return list.filter(Boolean).sort((a, b) => b.score - a.score).slice(0, 3);
 	}
 

@@ -2,6 +2,8 @@
  * Reads exact profiles and prints them; exact_report.h defines the sampling error.
  */
 #include "output/exact_report.h"
+#include "output/report_tree.h"
+#include "util/elide.h"
 #include "util/json.h"
 #include <linux/perf_event.h>
 #include <math.h>
@@ -192,9 +194,12 @@ static void causes(const struct exact_report *r, const struct exact_row *row, ch
 	}
 }
 
-/* Names come out of files: what would move a terminal's cursor is not passed on. */
-static void print_name(FILE *to, const struct exact_row *row, bool by_function)
+/* Writes the row's name; what would move a terminal's cursor is not passed on, because names come out of files.
+ * terminal: the name is cut to `width` columns; the offset stays. */
+static void print_name(FILE *to, const struct exact_row *row, bool by_function, const struct terminal *terminal,
+	unsigned width)
 {
+	char offset[24] = "", name[ELIDE_BYTES];
 	if (!row->symbol && by_function) {
 		fputs("[unknown]", to);
 		return;
@@ -203,15 +208,51 @@ static void print_name(FILE *to, const struct exact_row *row, bool by_function)
 		fprintf(to, "%#.16llx", (unsigned long long)row->address);
 		return;
 	}
-	for (const char *c = row->symbol->name; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, to);
 	if (!by_function)
-		fprintf(to, "+%#llx", (unsigned long long)(row->address - row->symbol->start));
+		snprintf(offset, sizeof offset, "+%#llx", (unsigned long long)(row->address - row->symbol->start));
+	if (terminal)
+		elide_name(name, row->symbol->name, width - (unsigned)strlen(offset), terminal_mark(terminal), NULL);
+	for (const char *c = terminal ? name : row->symbol->name; *c; c++)
+		fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, to);
+	fputs(offset, to);
+}
+
+enum { FRONT = 32, OBJECT = 22, LEAST_NAME = 60 };
+
+/* On a narrow terminal the object and the causes stand on a line of their own. */
+static bool is_narrow(const struct terminal *t)
+{
+	return terminal_width(t, FRONT + OBJECT + LEAST_NAME) < FRONT + OBJECT + LEAST_NAME;
+}
+
+static void print_row(FILE *to, const struct exact_report *r, const struct exact_report_options *o,
+	const struct exact_row *row)
+{
+	const double share = percent(row->cycles, r->cycles);
+	const uint64_t n = of_kind(r, row->period, EXACT_INSTRUCTIONS);
+	const unsigned width = terminal_width(o->terminal, 0);
+	const bool narrow = is_narrow(o->terminal);
+	char text[1024];
+	terminal_on(to, o->terminal, report_colour(share));
+	fprintf(to, "  %7.2f%%", share);
+	terminal_off(to, o->terminal);
+	fprintf(to, "  %12llu  ", (unsigned long long)row->cycles);
+	if (n)
+		fprintf(to, "%4.2f  ", (double)row->cycles / (double)n);
+	else
+		fprintf(to, "%4s  ", "-");
+	if (!narrow)
+		fprintf(to, "%-20s  ", row->dso);
+	print_name(to, row, o->by_function, width ? o->terminal : NULL, width - FRONT - (narrow ? 0 : OBJECT + 2));
+	causes(r, row, text, sizeof text);
+	if (narrow)
+		fprintf(to, "\n%*s[%s] %s\n", FRONT / 2, "", row->dso, text);
+	else
+		fprintf(to, ": %s\n", text);
 }
 
 static void print_stdio(FILE *to, const struct exact_report *r, const struct exact_report_options *o)
 {
-	char text[1024];
 	fprintf(to, "# softpmu report of %s\n#\n", o->file_name);
 	fprintf(to,
 		"# Exact profile: every cycle charged to the instruction that retirement waited for\n# Cycles: "
@@ -222,23 +263,16 @@ static void print_stdio(FILE *to, const struct exact_report *r, const struct exa
 		if (of_kind(r, r->total, c))
 			fprintf(to, "  %s %.2f%%", exact_cause_name((enum exact_cause)c),
 				percent(of_kind(r, r->total, c), r->cycles));
-	fprintf(to, "\n#\n# Overhead        Cycles   CPI  %-20s  %s\n", "Shared Object",
-		o->by_function ? "Symbol: causes" : "Instruction: causes");
-	fputs("# ........  ............  ....  ....................  ................................\n#\n", to);
-	for (size_t i = 0; i < r->rows; i++) {
-		const struct exact_row *row = &r->row[i];
-		uint64_t n = of_kind(r, row->period, EXACT_INSTRUCTIONS);
-		if (!row->cycles || percent(row->cycles, r->cycles) < o->percent_limit)
-			continue;
-		fprintf(to, "  %7.2f%%  %12llu  ", percent(row->cycles, r->cycles), (unsigned long long)row->cycles);
-		if (n)
-			fprintf(to, "%4.2f  %-20s  ", (double)row->cycles / (double)n, row->dso);
-		else
-			fprintf(to, "%4s  %-20s  ", "-", row->dso);
-		print_name(to, row, o->by_function);
-		causes(r, row, text, sizeof text);
-		fprintf(to, ": %s\n", text);
-	}
+	if (is_narrow(o->terminal))
+		fprintf(to, "\n#\n# Overhead        Cycles   CPI  %s\n#%*s[Shared Object] causes\n#\n",
+			o->by_function ? "Symbol" : "Instruction", FRONT / 2 - 1, "");
+	else
+		fprintf(to, "\n#\n# Overhead        Cycles   CPI  %-20s  %s\n"
+			"# ........  ............  ....  ....................  ................................\n#\n",
+			"Shared Object", o->by_function ? "Symbol: causes" : "Instruction: causes");
+	for (size_t i = 0; i < r->rows; i++)
+		if (r->row[i].cycles && percent(r->row[i].cycles, r->cycles) >= o->percent_limit)
+			print_row(to, r, o, r->row + i);
 	fputc('\n', to);
 }
 

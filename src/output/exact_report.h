@@ -46,7 +46,12 @@ bool exact_report_has(const struct perfdata_file *f);
 int  exact_report_load(struct exact_report **out, struct perfdata_file *f, bool by_function, struct err *err);
 void exact_report_free(struct exact_report *r);
 
-struct exact_report_options { const char *file_name; bool by_function, json; double percent_limit; };
+struct exact_report_options {
+	const char *file_name;
+	bool by_function, json;
+	double percent_limit;
+	const struct terminal *terminal;	/* NULL: a file or a pipe */
+};
 void exact_report_print(FILE *to, const struct exact_report *r, const struct exact_report_options *o);
 /* Were events sampled in the same run? */
 bool exact_report_has_methods(const struct exact_report *r);

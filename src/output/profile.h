@@ -128,9 +128,11 @@ enum { PROFILE_FRAMES_MAX = 4 * PERFDATA_CHAIN_MAX };
 size_t profile_chain(struct profile *p, const struct perfdata_record *r, struct profile_frame out[PROFILE_FRAMES_MAX]);
 
 /* ---- printing (report.c) ---- */
+#include "util/terminal.h"
 #include <stdio.h>
 struct report_options {
 	const char *file_name;
+	const struct terminal *terminal;	/* NULL: a file or a pipe */
 	double percent_limit;
 	bool only_self;		/* one column of percentages even with children */
 	bool counts;		/* a column with the number of samples */

@@ -5,6 +5,8 @@
  * the sort keys; with call chains "children" (period with callees) and "calls": [{"symbol", "period", "calls"}]}]}]}.
  */
 #include "output/profile.h"
+#include "output/report_tree.h"
+#include "util/elide.h"
 #include "util/json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,25 +39,12 @@ static const char *const title[PROFILE_KEYS] = {
 static const char *const json_name[PROFILE_KEYS] = { "comm", "dso", "symbol", "srcline", "pid", "tid", "cpu", "pushout",
 	"pushout_median", "pushout_share", "dso_from", "symbol_from", "dso_to", "symbol_to", "mispredict", "cycles" };
 
-enum { UNRESOLVED_WIDTH = 16, TEXT = 8192 };
-
-/* Names come out of files: what would move a terminal's cursor is not passed on. */
-static void plain(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 127)
-			*text = '?';
-}
-
-static const char *shown_name(const struct symbol *symbol, bool mangled)
-{
-	return mangled && symbol->linkage ? symbol->linkage : symbol->name;
-}
+enum { UNRESOLVED_WIDTH = 16, TEXT = ELIDE_BYTES };
 
 static void symbol_cell(const struct symbol *symbol, char level, uint64_t address, bool mangled, char text[TEXT])
 {
 	if (symbol)
-		snprintf(text, TEXT, "[%c] %s%s", level, shown_name(symbol, mangled),
+		snprintf(text, TEXT, "[%c] %s%s", level, report_name(symbol, mangled),
 			symbol->inlined ? " (inlined)" : "");
 	else
 		snprintf(text, TEXT, "[%c] %#.16llx", level, (unsigned long long)address);
@@ -97,7 +86,7 @@ static void cell(const struct profile_event *event, const struct profile_entry *
 	case PROFILE_CYCLES: e->cycles ? snprintf(text, TEXT, "%u", e->cycles) : snprintf(text, TEXT, "-"); break;
 	case PROFILE_KEYS: *text = 0; break;
 	}
-	plain(text);
+	report_plain(text);
 }
 
 /* The width that -w gives column `number`, of which the percentages are number 0; 0: none. */
@@ -108,6 +97,14 @@ static size_t chosen_width(const char *widths, size_t number)
 	const unsigned long width = widths ? strtoul(widths, NULL, 10) : 0;
 	return width < TEXT ? width : TEXT - 1;
 }
+
+/* Where the columns are, and what a terminal that is too narrow shows of them. */
+struct columns {
+	size_t width[PROFILE_KEYS];
+	bool hidden[PROFILE_KEYS];	/* told in the headings */
+	char **cut[PROFILE_KEYS];	/* by entry: what is shown of a text; NULL: all of it, or of all of them */
+	unsigned bar;			/* columns of a bar behind the percentages; 0: none */
+};
 
 static void measure(const struct profile_event *event, const struct profile *p, const struct report_options *o,
 	size_t width[PROFILE_KEYS])
@@ -129,98 +126,119 @@ static void measure(const struct profile_event *event, const struct profile *p, 
 	}
 }
 
-/* ---- call trees, drawn as in perf ---- */
+/* ---- what fits a terminal ---- */
 
-struct drawing { FILE *to; uint64_t whole; int margin; bool anything, mangled; };
-
-static void margin(const struct drawing *d)
+/* Columns of a row without its keys. */
+static size_t numbers_width(const struct profile_event *event, const struct report_options *o)
 {
-	fprintf(d->to, "            %*s", d->margin, "");
+	enum { PERCENT = 10, NUMBER = 14 };
+	return (event->children && !o->only_self ? 2 : 1) * PERCENT + (size_t)(o->counts + o->totals) * NUMBER;
 }
 
-static void node_name(const struct drawing *d, const struct profile_node *n)
+static bool can_be_cut(enum profile_key k)
 {
-	if (n->symbol) {
-		char text[TEXT];
-		snprintf(text, sizeof text, "%s", shown_name(n->symbol, d->mangled));
-		plain(text);
-		fprintf(d->to, "%s%s\n", text, n->symbol->inlined ? " (inlined)" : "");
-	} else {
-		fprintf(d->to, "%#llx\n", (unsigned long long)n->ip);
+	return k <= PROFILE_SRCLINE || (k >= PROFILE_DSO_FROM && k <= PROFILE_SYMBOL_TO);
+}
+
+/* "[.] " stays in front of a symbol. */
+static size_t kept_front(enum profile_key k)
+{
+	return k == PROFILE_SYMBOL || k == PROFILE_SYMBOL_FROM || k == PROFILE_SYMBOL_TO ? 4 : 0;
+}
+
+/* A symbol may have twice the width of other columns before it is cut. */
+static size_t weight(const struct columns *c, const struct profile *p, size_t k)
+{
+	return c->width[k] / (kept_front(p->options.key[k]) ? 2 : 1);
+}
+
+static void cut_column(struct columns *c, size_t k, const struct profile_event *event, const struct profile *p,
+	const struct report_options *o)
+{
+	const enum profile_key key = p->options.key[k];
+	const size_t front = kept_front(key);
+	char text[TEXT], **whole = calloc(event->entries + 1, sizeof *whole);
+	c->cut[k] = calloc(event->entries + 1, sizeof *c->cut[k]);
+	for (size_t i = 0; whole && i < event->entries; i++) {
+		cell(event, &event->entry[i], key, o->mangled, text);
+		whole[i] = strlen(text) > front ? strdup(text + front) : NULL;
 	}
+	if (whole && c->cut[k] && !elide_names(c->cut[k], (const char *const *)whole, event->entries,
+			c->width[k] - front, terminal_mark(o->terminal))) {
+		free(c->cut[k]);
+		c->cut[k] = NULL;
+	}
+	for (size_t i = 0; whole && i < event->entries; i++)
+		free(whole[i]);
+	free(whole);
 }
 
-/* A run of nodes without a branch or the end of a chain is one block.  Returns its last node. */
-static const struct profile_node *block_end(const struct profile_node *n)
+/* Makes the columns fit the terminal: one command for all entries goes into the headings, then the widest columns are
+ * cut.  What is left of the width is for a bar. */
+static void fit(struct columns *c, const struct profile_event *event, const struct profile *p,
+	const struct report_options *o)
 {
-	while (!n->hit && n->children == 1 && n->child)
-		n = n->child;
-	return n;
-}
-
-static bool bar(uint32_t mask, int i) { return mask >> (i & 31) & 1; }
-
-static void draw_children(struct drawing *d, const struct profile_node *parent, int depth, uint32_t mask)
-{
-	uint32_t below = mask;
-	for (const struct profile_node *c = parent->child; c; c = c->next) {
-		if (!c->next)
-			below &= ~(UINT32_C(1) << ((depth - 1) & 31));
-		margin(d);
-		for (int i = 0; i < depth; i++)
-			fprintf(d->to, "%s          ", bar(mask, i) ? "|" : " ");
-		fputc('\n', d->to);
-		const struct profile_node *end = block_end(c);
-		for (const struct profile_node *n = c; ; n = n->child) {
-			margin(d);
-			for (int i = 0; i < depth; i++) {
-				fputs(bar(below, i) ? "|" : " ", d->to);
-				if (n == c && i == depth - 1)
-					fprintf(d->to, "--%.2f%%--", percent(c->total, d->whole));
-				else
-					fputs("          ", d->to);
-			}
-			node_name(d, n);
-			if (n == end)
-				break;
+	enum { SMALL = 100, LEAST = 10, LEAST_SYMBOL = 24 };
+	const size_t all = terminal_width(o->terminal, 0), keys = p->options.keys;
+	if (!all || o->widths || o->separator || o->hierarchy)
+		return;
+	for (size_t k = 0; k < keys && keys > 1 && !o->quiet && all < SMALL && event->entries; k++) {
+		c->hidden[k] = p->options.key[k] == PROFILE_COMM;
+		for (size_t i = 1; i < event->entries && c->hidden[k]; i++)
+			c->hidden[k] = !strcmp(event->entry[i].comm, event->entry[0].comm);
+	}
+	size_t natural[PROFILE_KEYS];
+	memcpy(natural, c->width, sizeof natural);
+	for (c->bar = all < 80 ? 0 : all < 200 ? (unsigned)all / 10 : 20; ; c->bar = 0) {
+		size_t used = numbers_width(event, o) + (c->bar ? c->bar + 2 : 0), widest = 0;
+		memcpy(c->width, natural, sizeof natural);
+		for (size_t k = 0; k < keys; k++)
+			used += c->hidden[k] ? 0 : 2 + c->width[k];
+		for (; used > all && widest < keys; used--) {
+			widest = keys;
+			for (size_t k = 0; k < keys; k++)
+				if (!c->hidden[k] && can_be_cut(p->options.key[k]) && c->width[k] > LEAST &&
+					(widest == keys || weight(c, p, k) >= weight(c, p, widest)))
+					widest = k;
+			c->width[widest < keys ? widest : 0] -= widest < keys;
 		}
-		d->anything = true;
-		draw_children(d, end, depth + 1, below | UINT32_C(1) << (depth & 31));
+		size_t least = LEAST_SYMBOL;
+		for (size_t k = 0; k < keys; k++)
+			if (kept_front(p->options.key[k]) && c->width[k] < natural[k] && c->width[k] < least)
+				least = c->width[k];
+		if (!c->bar || (used <= all && least == LEAST_SYMBOL))
+			break;
+	}
+	for (size_t k = 0; k < keys; k++)
+		if (c->width[k] < natural[k])
+			cut_column(c, k, event, p, o);
+}
+
+static void release(struct columns *c, size_t entries)
+{
+	for (size_t k = 0; k < PROFILE_KEYS; k++) {
+		for (size_t i = 0; c->cut[k] && i < entries; i++)
+			free(c->cut[k][i]);
+		free(c->cut[k]);
 	}
 }
 
-static void draw_tree(FILE *to, const struct profile_event *event, const struct profile_entry *e, bool skip_first,
-	bool mangled)
+static void percentage(FILE *to, const struct report_options *o, double value)
 {
-	struct drawing d = { to, event->period, 0, false, mangled };
-	const struct profile_node *root = e->tree;
-	uint64_t own = event->children ? e->total : e->self;
-	/* A single branch with everything below it needs no percentage. */
-	if (root->child && !root->child->next && root->child->total == own) {
-		const struct profile_node *n = root->child, *end = block_end(n);
-		for (bool first = true; ; n = n->child) {
-			if (!(first && skip_first)) {
-				if (!d.anything) {
-					margin(&d);
-					fputs("|\n", to);
-					margin(&d);
-					fputs("---", to);
-					d.margin += 3;
-					d.anything = true;
-				} else {
-					margin(&d);
-				}
-				node_name(&d, n);
-			}
-			first = false;
-			if (n == end)
-				break;
-		}
-		root = end;
-	}
-	draw_children(&d, root, 1, 1);
-	if (d.anything)
-		fputc('\n', to);
+	const enum terminal_colour colour = report_colour(value);
+	terminal_on(to, o->terminal, colour);
+	fprintf(to, "  %7.2f%%", value);
+	if (colour)
+		terminal_off(to, o->terminal);
+}
+
+/* A bar of what the row is sorted by; without colours of its own where that is little. */
+static void row_bar(FILE *to, const struct profile_event *event, const struct profile_entry *e,
+	const struct report_options *o, unsigned width)
+{
+	const double share = percent(event->children ? e->total : e->self, event->period);
+	fputs("  ", to);
+	terminal_bar(to, o->terminal, share / 100 * width, width, report_colour(share), true);
 }
 
 /* ---- the report ---- */
@@ -244,31 +262,42 @@ static void event_lines(FILE *to, const struct profile_event *e)
 }
 
 static void headers(FILE *to, const struct profile *p, const struct profile_event *e, const struct report_options *o,
-		    const size_t width[PROFILE_KEYS])
+	const struct columns *c)
 {
 	const bool two = e->children && !o->only_self;
 	const char *x = o->separator, *sign = x ? x : "";
+	for (size_t k = 0; k < p->options.keys; k++)
+		if (c->hidden[k])
+			fprintf(to, "# %s: %s\n", title[p->options.key[k]], e->entry[0].comm);
 	event_lines(to, e);
 	if (x)
 		fprintf(to, two ? "# Children%sSelf" : "# Overhead%.0s", x);
 	else
 		fputs(two ? "# Children      Self" : "# Overhead", to);
+	if (c->bar)
+		fprintf(to, "  %*s", (int)c->bar, "");
 	if (o->counts)
 		fprintf(to, x ? "%sSamples" : "%.0s       Samples", sign);
 	if (o->totals)
 		fprintf(to, x ? "%sPeriod" : "%.0s        Period", sign);
 	for (size_t k = 0; k < p->options.keys; k++)
 		x ? fprintf(to, "%s%s", x, title[p->options.key[k]] + strspn(title[p->options.key[k]], " "))
-		  : fprintf(to, "  %-*.*s", (int)width[k], (int)width[k], title[p->options.key[k]]);
+		  : c->hidden[k]
+		  ? 0
+		  : fprintf(to, "  %-*.*s", (int)c->width[k], (int)c->width[k], title[p->options.key[k]]);
 	fputc('\n', to);
 	if (x)
 		return;
 	fputs(two ? "# ........  ........" : "# ........", to);
+	if (c->bar) {
+		fputs("  ", to);
+		dots(to, c->bar);
+	}
 	for (int i = 0; i < o->counts + o->totals; i++)
 		fputs("  ............", to);
 	for (size_t k = 0; k < p->options.keys; k++) {
-		fputs("  ", to);
-		dots(to, width[k]);
+		fputs(c->hidden[k] ? "" : "  ", to);
+		dots(to, c->hidden[k] ? 0 : c->width[k]);
 	}
 	fputs("\n#\n", to);
 }
@@ -297,24 +326,33 @@ static void separated(FILE *to, const struct profile *p, const struct profile_ev
 }
 
 static void row(FILE *to, const struct profile *p, const struct profile_event *event, const struct profile_entry *e,
-	const struct report_options *o, const size_t width[PROFILE_KEYS])
+	const struct report_options *o, const struct columns *c)
 {
 	char text[TEXT];
 	if (event->children && !o->only_self)
-		fprintf(to, "  %7.2f%%", percent(e->total, event->period));
-	fprintf(to, "  %7.2f%%", percent(e->self, event->period));
+		percentage(to, o, percent(e->total, event->period));
+	percentage(to, o, percent(e->self, event->period));
+	if (c->bar)
+		row_bar(to, event, e, o, c->bar);
 	if (o->counts)
 		fprintf(to, "  %12llu", (unsigned long long)e->samples);
 	if (o->totals)
 		fprintf(to, "  %12llu", (unsigned long long)e->self);
 	for (size_t k = 0; k < p->options.keys; k++) {
-		cell(event, e, p->options.key[k], o->mangled, text);
-		/* has a variable length in perf: not padded at the end of a line */
 		const enum profile_key key = p->options.key[k];
+		const char *cut = c->cut[k] ? c->cut[k][e - event->entry] : NULL;
+		if (c->hidden[k])
+			continue;
+		cell(event, e, key, o->mangled, text);
+		if (cut)
+			snprintf(text + kept_front(key), TEXT - kept_front(key), "%s", cut);
+		/* a character can have several bytes */
+		const int width = (int)(c->width[k] + (cut ? strlen(text) - elide_width(text) : 0));
+		/* has a variable length in perf: not padded at the end of a line */
 		if (chosen_width(o->widths, k + 1))
-			fprintf(to, "  %-*.*s", (int)width[k], (int)width[k], text);
+			fprintf(to, "  %-*.*s", width, width, text);
 		else if (k + 1 < p->options.keys || (key != PROFILE_SYMBOL && key != PROFILE_SRCLINE))
-			fprintf(to, "  %-*s", (int)width[k], text);
+			fprintf(to, "  %-*s", width, text);
 		else
 			fprintf(to, "  %s", text);
 	}
@@ -474,16 +512,17 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 	}
 	for (size_t i = 0; i < p->events; i++) {
 		const struct profile_event *event = &p->event[i];
-		size_t width[PROFILE_KEYS];
+		struct columns c = { 0 };
 		if (o->skip_empty && !event->samples)
 			continue;
-		measure(event, p, o, width);
+		measure(event, p, o, c.width);
 		if (o->hierarchy) {
-			hierarchy(to, p, event, o, width);
+			hierarchy(to, p, event, o, c.width);
 			continue;
 		}
+		fit(&c, event, p, o);
 		if (!o->quiet)
-			headers(to, p, event, o, width);
+			headers(to, p, event, o, &c);
 		for (size_t n = 0; n < event->entries; n++) {
 			const struct profile_entry *e = &event->entry[n];
 			if (percent(event->children ? e->total : e->self, event->period) < o->percent_limit)
@@ -491,10 +530,11 @@ void report_stdio(FILE *to, const struct profile *p, const struct report_options
 			if (o->separator)
 				separated(to, p, event, e, o);
 			else
-				row(to, p, event, e, o, width);
+				row(to, p, event, e, o, &c);
 			if (o->print_chains && e->tree && !o->separator)
-				draw_tree(to, event, e, o->sort_starts_with_symbol, o->mangled);
+				report_tree(to, event, e, o, o->sort_starts_with_symbol);
 		}
+		release(&c, event->entries);
 		fputs("\n\n", to);
 	}
 	if (o->threads)

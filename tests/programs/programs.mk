@@ -32,8 +32,8 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
-programs: $P/inlined
-$P/inlined: tests/programs/inlined.cc
+programs: $P/inlined $P/templates
+$P/inlined $P/templates: $P/%: tests/programs/%.cc
 	@mkdir -p $(@D)
 	g++ -O2 -g -fno-pie -no-pie -o $@ $<
 $P/reps $P/norep $P/jumps $P/by_cause: $P/%: tests/programs/%.S

@@ -165,6 +165,7 @@ static const struct option options[] = {
 	OPT_CALL('x', "field-separator", "SEPARATOR", set_form, "Print fields; softpmu(1) has the columns."),
 	OPT_CALL('j', "json", NULL, set_form, "Print JSON objects, one a line."),
 	OPT_TEXT('o', "output", "FILE", struct cost, output, "Print to FILE instead of standard error."),
+	OPT_COLOR(struct cost, colour),
 	OPT_END
 };
 
@@ -356,6 +357,17 @@ static int measure_all(struct cost *c)
 	return status ? status : rc != 0;
 }
 
+static int measure_and_print(struct cost *c, FILE *to)
+{
+	struct terminal_output terminal = { .out = to };
+	if (c->style.form == COST_TABLE)
+		terminal_output_open(&terminal, to, c->colour);
+	c->style.out = terminal.out;
+	c->style.terminal = terminal.terminal;
+	const int status = measure_all(c);
+	return terminal_output_close(&terminal) || status ? status : 1;
+}
+
 static void release(struct cost *c)
 {
 	for (unsigned i = 0; i < c->looks; i++) {
@@ -379,7 +391,8 @@ static int run(int argc, char **argv)
 		cli_error("out of memory");
 		return 1;
 	}
-	c->style = (struct cost_style){ .out = stderr, .separator = "," };
+	FILE *to = stderr;
+	c->style = (struct cost_style){ .separator = "," };
 	c->rows = 10;
 	c->replay_from = -1;
 	cli_run_init(&c->run);
@@ -392,13 +405,13 @@ static int run(int argc, char **argv)
 		else if (c->by_graph &&
 			cost_graph_create(&c->graph, &c->run.core, c->pairs, c->by != BY_NOTHING, c->slack, &err))
 			cli_error("%s", err.text);
-		else if (c->output && !(c->style.out = fopen(c->output, "we")))
+		else if (c->output && !(to = fopen(c->output, "we")))
 			cli_error("cannot write %s: %s", c->output, strerror(errno));
 		else
-			status = measure_all(c);
-		if (c->output && c->style.out) {
-			bool bad = ferror(c->style.out);
-			if (fclose(c->style.out) || bad) {
+			status = measure_and_print(c, to);
+		if (c->output && to && to != stderr) {
+			bool bad = ferror(to);
+			if (fclose(to) || bad) {
 				cli_error("cannot write %s: %s", c->output, strerror(errno));
 				status = status ? status : 1;
 			}

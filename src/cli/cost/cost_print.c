@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Prints what events cost (cost_print.h). */
 #include "cli/cost/cost_print.h"
-#include "cli/common/cli_svg.h"
 #include "util/json.h"
 #include <math.h>
 #include <string.h>
 
-static const char *const method_name[COST_METHODS] = { "analytic", "duration", "pushout", "total time" };
+const char *const cost_method_name[COST_METHODS] = { "analytic", "duration", "pushout", "total time" };
 static const char *const method_key[COST_METHODS] = { "analytic", "duration", "pushout", "total_time" };
 
 /* Share of all cycles by a method; NaN: none. */
@@ -41,7 +40,7 @@ static double percent_half(const struct cost_row *r, unsigned which)
 
 /* ---- tables ---- */
 
-static const char *grouped(double n, char text[48])
+const char *cost_grouped(double n, char text[48])
 {
 	char digits[40];
 	size_t len = (size_t)snprintf(digits, sizeof digits, "%.0f", fabs(n)), at = 0;
@@ -70,6 +69,66 @@ static void cell(FILE *out, int width, double value, const char *format, const c
 	fprintf(out, " %*s", width, text);
 }
 
+static void quartiles_text(const struct cost_row *r, char text[48])
+{
+	if (r->count && !isnan(r->each[COST_PUSHOUT]))
+		snprintf(text, 48, "%u %u %u", r->quartile[0], r->quartile[1], r->quartile[2]);
+	else
+		strcpy(text, "-");
+}
+
+enum { TABLE_WIDTH = 140, GROUPS_WIDTH = 150, NAME = 13, MOST_CELLS = 10 };
+
+/* The cells of a row, as in table(), for a terminal that is narrower. */
+static void row_cells(const struct cost_view *v, const struct cost_row *r, char cell_text[MOST_CELLS][48])
+{
+	cost_grouped((double)r->count, cell_text[0]);
+	for (unsigned m = 0; m < COST_METHODS; m++) {
+		const double share = 100 * share_by(v, r, m);
+		snprintf(cell_text[1 + m], 48, isnan(r->each[m]) ? "-" : "%.1f", r->each[m]);
+		if (m)
+			snprintf(cell_text[5 + m], 48, isnan(share) ? "-" : "%.1f%%", share);
+	}
+	quartiles_text(r, cell_text[5]);
+	snprintf(cell_text[9], 48, isnan(scale_of(r)) ? "-" : "%.2f", scale_of(r));
+}
+
+/* The table in pieces, one below the other, each of as many columns as fit. */
+static void narrow_table(FILE *out, const struct cost_view *v, unsigned width)
+{
+	static const struct { const char *title, *heading; } column[MOST_CELLS] = { { "count", "cycles an event" },
+		{ "analytic", NULL }, { "duration", NULL }, { "pushout", NULL }, { "total time", NULL },
+		{ "quartiles of pushout", NULL }, { "duration", "share of all cycles, by" }, { "pushout", NULL },
+		{ "total time", NULL }, { "scale", NULL } };
+	char text[MOST_CELLS][48];
+	size_t wide[MOST_CELLS];
+	for (unsigned c = 0; c < MOST_CELLS; c++)
+		wide[c] = strlen(column[c].title);
+	for (size_t i = 0; i < v->rows; i++) {
+		row_cells(v, v->row + i, text);
+		for (unsigned c = 0; c < MOST_CELLS; c++)
+			wide[c] = strlen(text[c]) > wide[c] ? strlen(text[c]) : wide[c];
+	}
+	for (unsigned from = 0, to; from < MOST_CELLS; from = to) {
+		size_t used = 1 + NAME + 1 + wide[from];
+		for (to = from + 1; to < MOST_CELLS && !column[to].heading && used + 1 + wide[to] <= width; to++)
+			used += 1 + wide[to];
+		if (column[from].heading)
+			fprintf(out, "%s %*s%s\n", from ? "\n" : "", NAME + 1, "", column[from].heading);
+		fprintf(out, "%s %-*s", column[from].heading ? "" : "\n", NAME, "event");
+		for (unsigned c = from; c < to; c++)
+			fprintf(out, " %*s", (int)wide[c], column[c].title);
+		fputc('\n', out);
+		for (size_t i = 0; i < v->rows; i++) {
+			row_cells(v, v->row + i, text);
+			fprintf(out, " %-*s", NAME, v->row[i].name);
+			for (unsigned c = from; c < to; c++)
+				fprintf(out, " %*s", (int)wide[c], text[c]);
+			fputc('\n', out);
+		}
+	}
+}
+
 static void table(FILE *out, const struct cost_view *v)
 {
 	char n[48];
@@ -78,11 +137,9 @@ static void table(FILE *out, const struct cost_view *v)
 		"duration", "pushout", "quartiles", "total time", "duration", "pushout", "total time", "scale");
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
-		char quartiles[48] = "-";
-		if (r->count && !isnan(r->each[COST_PUSHOUT]))
-			snprintf(quartiles, sizeof quartiles, "%u %u %u", r->quartile[0], r->quartile[1],
-				r->quartile[2]);
-		fprintf(out, " %-13s %13s |", r->name, grouped((double)r->count, n));
+		char quartiles[48];
+		quartiles_text(r, quartiles);
+		fprintf(out, " %-13s %13s |", r->name, cost_grouped((double)r->count, n));
 		for (unsigned m = 0; m < COST_TOTAL; m++)
 			cell(out, m ? 9 : 8, r->each[m], "%.1f", "");
 		fprintf(out, " %17s", quartiles);
@@ -230,6 +287,8 @@ void cost_print(const struct cost_style *s, const struct cost_view *v)
 		csv(s->out, s->separator, v);
 	else if (s->form == COST_JSON)
 		json(s->out, v);
+	else if (terminal_width(s->terminal, TABLE_WIDTH) < TABLE_WIDTH)
+		narrow_table(s->out, v, terminal_width(s->terminal, TABLE_WIDTH));
 	else
 		table(s->out, v);
 }
@@ -238,8 +297,8 @@ static void replay_line(
 	FILE *out, const char *event, const struct cost_view *v, const struct cost_row *r, const struct cost_replay *p)
 {
 	char a[48], b[48], c[48], d[48];
-	fprintf(out, "   %-13s %s: %s cycles -> %s, %s events -> %s", event, p->change, grouped(v->cycles, a),
-		grouped(p->cycles, b), grouped((double)r->count, c), grouped(p->events, d));
+	fprintf(out, "   %-13s %s: %s cycles -> %s, %s events -> %s", event, p->change, cost_grouped(v->cycles, a),
+		cost_grouped(p->cycles, b), cost_grouped((double)r->count, c), cost_grouped(p->events, d));
 	if (isnan(p->each))
 		fprintf(out, "; no cost: %s\n", p->why);
 	else
@@ -270,9 +329,44 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
 			if (!isnan(r->each[m]) || !r->how[m] || (m == COST_TOTAL && r->better.change))
 				continue;
 			fprintf(s->out, "%s   %-13s %s: %s\n", any ? "" : "\n Does not apply:\n", r->name,
-				method_name[m], r->how[m]);
+				cost_method_name[m], r->how[m]);
 			any = true;
 		}
+}
+
+/* The decomposition of the CPI for a terminal on which the rows of a file would not fit. */
+static void narrow_groups(const struct cost_style *s, const struct cost_view *v,
+	const uint64_t group[COST_GROUPS_COUNT], const struct cost_hidden *h)
+{
+	enum { CPI_FITS = 67 };
+	const bool with_cpi = terminal_width(s->terminal, CPI_FITS) >= CPI_FITS;
+	char n[48], under[48], hidden[48];
+	double sum = 0;
+	bool any = false;
+	fprintf(s->out, "\n Decomposition of the CPI, by what retirement waited for:\n %-13s %11s%s %7s %11s %11s\n",
+		"", "cycles", with_cpi ? "      CPI" : "", "share", "under way", "hidden");
+	for (unsigned g = 0; g <= COST_GROUPS_COUNT; g++) {
+		const bool last = g == COST_GROUPS_COUNT;
+		const double cycles = last ? sum : (double)group[g] / EXACT_CYCLE;
+		const double busy = last ? (double)NAN : h->busy[g];
+		sum += last ? 0 : cycles;
+		if (!last && !group[g] && !(busy > 0))
+			continue;
+		fprintf(s->out, " %-13s %11s", last ? "sum" : cost_group_name[g], cost_grouped(cycles, n));
+		if (with_cpi)
+			cell(s->out, 8, v->instructions > 0 ? cycles / v->instructions : 0, "%.4f", "");
+		fprintf(s->out, " %6.2f%%", v->cycles > 0 ? 100 * cycles / v->cycles : 0);
+		if (!last)
+			fprintf(s->out, " %11s %11s", isnan(busy) ? "-" : cost_grouped(busy, under),
+				isnan(busy) ? "-" : cost_grouped(busy > cycles ? busy - cycles : 0, hidden));
+		fputc('\n', s->out);
+	}
+	for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
+		if (group[g] || h->busy[g] > 0) {
+			fprintf(s->out, "%s%s: %s", any ? "; " : " ", cost_group_name[g], cost_group_help[g]);
+			any = true;
+		}
+	fputs(any ? "\n" : "", s->out);
 }
 
 void cost_print_groups(const struct cost_style *s, const struct cost_view *v, const uint64_t group[COST_GROUPS_COUNT],
@@ -280,6 +374,10 @@ void cost_print_groups(const struct cost_style *s, const struct cost_view *v, co
 {
 	char n[48];
 	double sum = 0;
+	if (s->form == COST_TABLE && terminal_width(s->terminal, GROUPS_WIDTH) < GROUPS_WIDTH) {
+		narrow_groups(s, v, group, h);
+		return;
+	}
 	if (s->form == COST_TABLE)
 		fprintf(s->out,
 			"\n Decomposition of the CPI, by what retirement waited for:\n %-13s %15s %8s %7s  %15s %15s\n",
@@ -299,18 +397,18 @@ void cost_print_groups(const struct cost_style *s, const struct cost_view *v, co
 			json_number(s->out, "under_way", busy, "%.0f");
 			fputs("}\n", s->out);
 		} else if (group[g] || busy > 0) {
-			fprintf(s->out, " %-13s %15s %8.4f %6.2f%%", cost_group_name[g], grouped(cycles, n), cpi,
+			fprintf(s->out, " %-13s %15s %8.4f %6.2f%%", cost_group_name[g], cost_grouped(cycles, n), cpi,
 				v->cycles > 0 ? 100 * cycles / v->cycles : 0);
 			if (!isnan(busy)) {
-				fprintf(s->out, "  %15s", grouped(busy, n));
-				fprintf(s->out, " %15s", grouped(busy > cycles ? busy - cycles : 0, n));
+				fprintf(s->out, "  %15s", cost_grouped(busy, n));
+				fprintf(s->out, " %15s", cost_grouped(busy > cycles ? busy - cycles : 0, n));
 			}
 			fprintf(s->out, "%s%s\n", isnan(busy) ? "                                    " : "    ",
 				cost_group_help[g]);
 		}
 	}
 	if (s->form == COST_TABLE)
-		fprintf(s->out, " %-13s %15s %8.4f %6.2f%%\n", "sum", grouped(sum, n),
+		fprintf(s->out, " %-13s %15s %8.4f %6.2f%%\n", "sum", cost_grouped(sum, n),
 			v->instructions > 0 ? sum / v->instructions : 0, v->cycles > 0 ? 100 * sum / v->cycles : 0);
 }
 
@@ -359,187 +457,9 @@ void cost_print_pairs(const struct cost_style *s, const struct cost_view *v, con
 			if (s->form == COST_CSV)
 				csv_number(s->out, s->separator, saved[k], "%.0f");
 			else
-				fprintf(s->out, " %15s", grouped(saved[k], n));
+				fprintf(s->out, " %15s", cost_grouped(saved[k], n));
 		fprintf(s->out, "%s%s\n", s->form == COST_CSV ? s->separator : "  ", kind[what]);
 	}
 	if (!count && s->form == COST_TABLE)
 		fputs("   no two events have a replay of their own\n", s->out);
-}
-
-/* ---- plots ---- */
-
-enum { BINS = 40 };
-struct bins { uint32_t low[BINS + 1]; uint64_t count[BINS], most; unsigned n; };
-
-/* Makes up to BINS bins of equal width: from the least to the largest value if each cycle can have a bin, else
- * to the 98th percentile; the last bin takes what is above. */
-static void make_bins(struct bins *b, const struct spread *s)
-{
-	uint32_t first = spread_quantile(s, 0), last = spread_quantile(s, 0.98);
-	last = s->max - first < BINS ? s->max : last;
-	uint32_t width = (last - first) / (BINS - 1) + 1;
-	*b = (struct bins){ 0 };
-	b->n = (last - first) / width + 1;
-	for (unsigned i = 0; i <= b->n; i++)
-		b->low[i] = first + i * width;
-	for (size_t i = 0; i < s->buckets; i++) {
-		if (!s->bucket[i])
-			continue;
-		uint32_t at = (spread_low(s, i) - first) / width;
-		b->count[at < b->n ? at : b->n - 1] += s->bucket[i];
-	}
-	for (unsigned i = 0; i < b->n; i++)
-		b->most = b->count[i] > b->most ? b->count[i] : b->most;
-}
-
-void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
-{
-	struct bins b;
-	char n[48];
-	if (s->form == COST_CSV) {
-		for (size_t i = 0; i < r->spread->buckets; i++)
-			if (r->spread->bucket[i])
-				fprintf(s->out, "histogram%s%s%s%u%s%llu\n", s->separator, r->name, s->separator,
-					spread_low(r->spread, i), s->separator,
-					(unsigned long long)r->spread->bucket[i]);
-		return;
-	}
-	if (s->form == COST_JSON) {
-		bool any = false;
-		fputs("{\"histogram\": ", s->out);
-		json_string(s->out, r->name);
-		fputs(", \"pushout\": [", s->out);
-		for (size_t i = 0; i < r->spread->buckets; i++)
-			if (r->spread->bucket[i]) {
-				fprintf(s->out, "%s[%u, %llu]", any ? ", " : "", spread_low(r->spread, i),
-					(unsigned long long)r->spread->bucket[i]);
-				any = true;
-			}
-		fputs("]}\n", s->out);
-		return;
-	}
-	if (!r->spread || !r->count)
-		return;
-	make_bins(&b, r->spread);
-	fprintf(s->out, "\n Pushout of %s, cycles:\n", r->name);
-	for (unsigned i = 0; i < b.n; i++) {
-		unsigned width = (unsigned)(50 * b.count[i] / b.most), empty = 0;
-		char range[32];
-		while (!b.count[i + empty])	/* the last bin is never empty */
-			empty++;
-		if (empty > 1) {
-			fputs("             :\n", s->out);
-			i += empty - 1;
-			continue;
-		}
-		if (i + 1 == b.n && r->spread->max >= b.low[i + 1])
-			snprintf(range, sizeof range, "%u..%u", b.low[i], r->spread->max);
-		else if (b.low[i] + 1 == b.low[i + 1])
-			snprintf(range, sizeof range, "%u", b.low[i]);
-		else
-			snprintf(range, sizeof range, "%u..%u", b.low[i], b.low[i + 1] - 1);
-		fprintf(s->out, " %13s %12s ", range, grouped((double)b.count[i], n));
-		while (width--)
-			fputc('#', s->out);
-		fputc('\n', s->out);
-	}
-}
-
-/* The longest of all bars. */
-static double longest(const struct cost_view *v)
-{
-	double most = 0;
-	for (size_t i = 0; i < v->rows; i++)
-		for (unsigned m = 0; m < COST_METHODS && v->row[i].count; m++)
-			most = v->row[i].each[m] > most ? v->row[i].each[m] : most;
-	return most;
-}
-
-void cost_print_bars(const struct cost_style *s, const struct cost_view *v)
-{
-	const double most = longest(v);
-	if (s->form != COST_TABLE)
-		return;
-	fputs("\n Cycles an event, the methods side by side:\n", s->out);
-	for (size_t i = 0; i < v->rows; i++) {
-		const struct cost_row *r = v->row + i;
-		for (unsigned m = 0, any = 0; m < COST_METHODS && r->count; m++) {
-			if (isnan(r->each[m]))
-				continue;
-			fprintf(s->out, " %-13s %-10s", any++ ? "" : r->name, method_name[m]);
-			cell(s->out, 9, r->each[m], "%.1f", "");
-			fputc(' ', s->out);
-			for (int width = r->each[m] > 0 ? (int)lround(50 * r->each[m] / most) : 0; width; width--)
-				fputc('#', s->out);
-			fputc('\n', s->out);
-		}
-	}
-}
-
-enum {
-	SVG_LEFT = 110,
-	SVG_BARS = 330,
-	SVG_PLOT = 520,
-	SVG_PLOT_WIDTH = 400,
-	SVG_ROW = 84,
-	SVG_WIDTH = 960,
-	SVG_TOP = 58
-};
-static const char *const colour[COST_METHODS] = { "#9aa5b1", "#e0a030", "#3070c0", "#b03060" };
-
-static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most)
-{
-	fprintf(out, "<text x=\"10\" y=\"%u\">", y + 14);
-	cli_svg_text(out, r->name);
-	fprintf(out, "</text><text x=\"10\" y=\"%u\" fill=\"#666\" font-size=\"10\">%llu</text>\n", y + 28,
-		(unsigned long long)r->count);
-	for (unsigned m = 0; m < COST_METHODS; m++) {
-		if (isnan(r->each[m]))
-			continue;
-		double w = r->each[m] > 0 && most > 0 ? SVG_BARS * r->each[m] / most : 0;
-		fprintf(out,
-			"<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"13\" fill=\"%s\"/><text x=\"%.1f\" y=\"%u\" "
-			"font-size=\"10\">%.1f</text>\n",
-			SVG_LEFT, y + 3 + 16 * m, w, colour[m], SVG_LEFT + w + 4, y + 13 + 16 * m, r->each[m]);
-	}
-	if (!r->spread || !r->count)
-		return;
-	struct bins b;
-	make_bins(&b, r->spread);
-	const double w = (double)SVG_PLOT_WIDTH / b.n;
-	for (unsigned i = 0; i < b.n; i++) {
-		double h = 54.0 * (double)b.count[i] / (double)b.most;
-		fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
-			SVG_PLOT + w * i, y + 58 - h, w > 2 ? w - 1 : w, h, colour[COST_PUSHOUT]);
-	}
-	fprintf(out,
-		"<text x=\"%d\" y=\"%u\" font-size=\"10\">%u</text><text x=\"%d\" y=\"%u\" font-size=\"10\" "
-		"text-anchor=\"end\">%u cycles and above</text>\n",
-		SVG_PLOT, y + 70, b.low[0], SVG_PLOT + SVG_PLOT_WIDTH, y + 70, b.low[b.n - 1]);
-}
-
-void cost_svg(FILE *out, const struct cost_view *v, const char *title)
-{
-	unsigned rows = 0;
-	const double most = longest(v);
-	for (size_t i = 0; i < v->rows; i++)
-		rows += v->row[i].count != 0;
-	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" "
-		"font-size=\"12\">\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/><text x=\"10\" y=\"20\" "
-		"font-size=\"14\">",
-		SVG_WIDTH, SVG_TOP + rows * SVG_ROW + 10);
-	cli_svg_text(out, title);
-	fputs("</text>\n", out);
-	for (unsigned m = 0; m < COST_METHODS; m++)
-		fprintf(out,
-			"<rect x=\"%u\" y=\"32\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" y="
-			"\"42\">%s</text>\n",
-			SVG_LEFT + 90 * m, colour[m], SVG_LEFT + 16 + 90 * m, method_name[m]);
-	fprintf(out, "<text x=\"%d\" y=\"42\">pushouts</text>\n", SVG_PLOT);
-	for (size_t i = 0, row = 0; i < v->rows; i++)
-		if (v->row[i].count)
-			svg_row(out, v->row + i, SVG_TOP + (unsigned)row++ * SVG_ROW, most);
-	fputs("</svg>\n", out);
 }

@@ -14,10 +14,12 @@
 #ifndef CLI_COST_PRINT_H
 #define CLI_COST_PRINT_H
 #include "analysis/cost/cost.h"
+#include "util/terminal.h"
 #include <stdio.h>
 
 enum cost_form { COST_TABLE, COST_CSV, COST_JSON };
-struct cost_style { FILE *out; enum cost_form form; const char *separator; };
+/* terminal: NULL: out is a file or a pipe */
+struct cost_style { FILE *out; enum cost_form form; const char *separator; const struct terminal *terminal; };
 
 enum cost_method { COST_ANALYTIC, COST_DURATION, COST_PUSHOUT, COST_TOTAL, COST_METHODS };
 
@@ -50,6 +52,9 @@ struct cost_view {
 
 /* Prints a field of CSV, in quotes where necessary. */
 void cost_csv_text(FILE *out, const char *separator, const char *text);
+extern const char *const cost_method_name[COST_METHODS];
+/* "1,234,567"; returns text. */
+const char *cost_grouped(double n, char text[48]);
 void cost_print(const struct cost_style *s, const struct cost_view *v);
 /* Of a sampled run: a table of the intervals; in CSV and JSON they stand in cost_print's lines. */
 void cost_print_intervals(const struct cost_style *s, const struct cost_view *v);

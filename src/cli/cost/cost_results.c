@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What `softpmu cost` prints (cost_state.h): takes the figures out of the runs, and hands them to cost_print.h. */
 #include "cli/cost/cost_state.h"
+#include "util/elide.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -163,6 +164,16 @@ static void fill_place(const struct cost *c, const struct cost_place *p, struct 
 	}
 }
 
+static void print_place(const struct cost_style *s, const char *name, double share)
+{
+	enum { SHARE = 28 };	/* " ", ": 100.00% of all cycles" */
+	char text[ELIDE_BYTES];
+	const unsigned width = terminal_width(s->terminal, 0);
+	if (width > SHARE)
+		elide_name(text, name, width - SHARE, terminal_mark(s->terminal), NULL);
+	fprintf(s->out, "\n %s: %.2f%% of all cycles\n", width > SHARE ? text : name, share);
+}
+
 static int print_places(struct cost *c, const struct cost_view *whole)
 {
 	struct cost_row *own = calloc(c->looks, sizeof *own);
@@ -188,8 +199,7 @@ static int print_places(struct cost *c, const struct cost_view *whole)
 			if (own[i].count)
 				own[v.rows++] = own[i];
 		if (c->style.form == COST_TABLE)
-			fprintf(c->style.out, "\n %s: %.2f%% of all cycles\n", p->name,
-				100 * p->cycles / whole->cycles);
+			print_place(&c->style, p->name, 100 * p->cycles / whole->cycles);
 		cost_print(&c->style, &v);
 	}
 	free(own);

@@ -6,6 +6,7 @@
 #define CLI_COST_STATE_H
 #include "cli/cli.h"
 #include "cli/common/cli_sample.h"
+#include "util/terminal_output.h"
 #include "cli/cost/cost_graph.h"
 #include "cli/cost/cost_places.h"
 #include "cli/cost/cost_print.h"
@@ -32,6 +33,7 @@ enum { LOOKS = COST_MEASURES };
 struct cost {
 	struct cli_run run;
 	struct cost_style style;
+	enum terminal_when colour;
 	const char *output, *svg;
 	enum pushout_from from;
 	enum pushout_point point;

@@ -5,6 +5,7 @@
  * dumps of records, and others. */
 #include "cli/cli.h"
 #include "cli/common/cli_count.h"
+#include "util/terminal_output.h"
 #include "cli/profile/report_html.h"
 #include "output/exact_report.h"
 #include "output/profile.h"
@@ -22,6 +23,7 @@ struct options {
 	struct report_options report;
 	const char *sort, *html, *compare, *add;
 	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches, header, header_only;
+	enum terminal_when colour;
 	const char *hand_over;		/* the option that asks for perf; NULL: none */
 };
 
@@ -291,6 +293,7 @@ static const struct option options[] = {
 		"the samples in the functions that it called. This is the default."),
 	OPT_CLEAR(0, "no-children", struct options, children, "Count for each function its own samples only."),
 	OPT_CALL(0, "percent-limit", "PERCENT", set_limit, "Leave out entries below PERCENT."),
+	OPT_COLOR(struct options, colour),
 	OPT_FLAG(0, "json", struct options, json, "Print JSON: events, entries, call trees."),
 	OPT_TEXT(0, "html", "FILE", struct options, html, "Write a page to FILE that shows what the perf.data file "
 		"holds. It is one file, which opens in any browser, offline. - is standard output."),
@@ -299,7 +302,8 @@ static const struct option options[] = {
 	OPT_TEXT(0, "add", "FILE,...", struct options, add, "With --html: also show what topdown --json -o FILE "
 		"or cost --json --histogram -o FILE wrote about the same program, or trace --pipeline FILE.json."),
 	OPT_IGNORED(0, "stdio", "Accepted without effect: a table is the only form for people."),
-	OPT_CALL(0, "stdio-color", "MODE", option_ignore, "Accepted without effect: the table has no colours."),
+	OPT_CHOICE(0, "stdio-color", "auto|always|never", struct options, colour, TERMINAL_AUTO, "The same as "
+		"--color."),
 	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
 	OPT_IGNORED(0, "ignore-vmlinux", "Accepted without effect: no kernel's symbols are read."),
 	OPT_IGNORED(0, "demangle-kernel", "Accepted without effect: no kernel's symbols are read."),
@@ -437,6 +441,14 @@ static void print_header(const struct perfdata_file *file)
 	puts("# ========\n#");
 }
 
+/* Fields and JSON are for programs: they are printed as into a file. */
+static void open_terminal(struct terminal_output *terminal, const struct options *o)
+{
+	*terminal = (struct terminal_output){ .out = stdout };
+	if (!o->json && !o->report.separator)
+		terminal_output_open(terminal, stdout, o->colour);
+}
+
 /* Prints the exact profile. */
 static int run_exact(const struct options *o, struct perfdata_file *file)
 {
@@ -452,20 +464,32 @@ static int run_exact(const struct options *o, struct perfdata_file *file)
 		rc = exact_report_load(&fn, file, true, &err);
 	if (!rc && (o->errors || by_instruction))
 		rc = exact_report_load(&in, file, false, &err);
+	struct terminal_output terminal;
+	open_terminal(&terminal, o);
 	struct exact_report_options print = { .file_name = o->input, .by_function = !by_instruction, .json = o->json,
-		.percent_limit = o->report.percent_limit };
+		.percent_limit = o->report.percent_limit, .terminal = terminal.terminal };
 	if (!rc && o->errors && !exact_report_has_methods(in))
 		rc = err_set(&err, ERR_INPUT,
 			"nothing was sampled beside the exact profile: softpmu record --exact -e EVENT[,EVENT...]");
 	if (rc)
 		cli_error("%s: %s", o->input, err.text);
 	else if (o->errors)
-		exact_report_errors(stdout, in, fn, o->json);
+		exact_report_errors(terminal.out, in, fn, o->json);
 	else
-		exact_report_print(stdout, by_instruction ? in : fn, &print);
+		exact_report_print(terminal.out, by_instruction ? in : fn, &print);
+	terminal_output_close(&terminal);
 	exact_report_free(in);
 	exact_report_free(fn);
 	return rc ? 1 : 0;
+}
+
+static void print_tables(const struct profile *profile, struct options *o)
+{
+	struct terminal_output terminal;
+	open_terminal(&terminal, o);
+	o->report.terminal = terminal.terminal;
+	report_stdio(terminal.out, profile, &o->report);
+	terminal_output_close(&terminal);
 }
 
 /* Drops the exact profile's events, so that only those that were sampled remain. */
@@ -591,7 +615,7 @@ static int run(int argc, char **argv)
 	else if (o.json)
 		report_json(stdout, profile, &o.report);
 	else
-		report_stdio(stdout, profile, &o.report);
+		print_tables(profile, &o);
 	profile_free(profile);
 	free(filtered);
 	perfdata_close(file);

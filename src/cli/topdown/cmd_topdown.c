@@ -2,6 +2,7 @@
  * softpmu topdown: says where the issue slots of a program went, by the published formulas over a core's events,
  * all counted in one run; beside them exactly, slot by slot, from the records of the same run (analysis/slots.h).
  * Names the bottleneck and the command that samples it. */
+#include "cli/topdown/topdown_rows.h"
 #include "cli/topdown/topdown_run.h"
 #include "cli/topdown/topdown_sample.h"
 #include <errno.h>
@@ -83,6 +84,7 @@ static const struct option options[] = {
 	OPT_CALL('j', "json", NULL, set_form, "Print a JSON object for each node, one a line."),
 	OPT_TEXT(0, "svg", "FILE", struct topdown, svg, "Draw the tree into FILE."),
 	OPT_TEXT('o', "output", "FILE", struct topdown, output.path, "Print to FILE instead of standard error."),
+	OPT_COLOR(struct topdown, colour),
 	OPT_REFUSED(0, "cut", "only counts of events are taken in pieces", "softpmu stat --cut -M TopdownL1,TopdownL2 "
 		"computes the tree from events"),
 	OPT_END
@@ -309,60 +311,6 @@ static bool draw(struct topdown *t)
 	return !bad;
 }
 
-/* Prints level 1 and the bottleneck of each function, line or loop. */
-static void print_places(struct topdown *t)
-{
-	const struct metrics *m = &t->metrics.m;
-	const struct topdown_place *p;
-	FILE *out = t->style.out;
-	uint64_t all = 0, left = 0;
-	size_t k;
-	for (k = 0; (p = topdown_places_get(t->places, k)); k++)
-		all += p->all;
-	for (k = 0; k < m->metrics; k++)
-		t->metrics.value[k] = (double)NAN;	/* events are not counted by place */
-	if (t->style.form == TOPDOWN_TREE) {
-		fprintf(out, " %7s", "slots");
-		for (k = 0; k < m->metrics; k++)
-			if (m->metric[k].level == 1)
-				fprintf(out, "  %s", m->metric[k].name);
-		fprintf(out, "  %-30s %s\n", "bottleneck",
-			t->per == TOPDOWN_FUNCTION       ? "function"
-				: t->per == TOPDOWN_LINE ? "line"
-							 : "loop");
-	}
-	for (k = 0; (p = topdown_places_get(t->places, k)); k++) {
-		if (t->rows && k >= t->rows) {
-			left += p->all;
-			continue;
-		}
-		char name[512];
-		cli_plain_name(name, sizeof name, p->name, t->style.form == TOPDOWN_CSV ? t->style.separator : NULL);
-		memcpy(t->slots, p->slots, sizeof t->slots);
-		topdown_exact_values(t);
-		if (t->style.form != TOPDOWN_TREE) {
-			t->style.what = name;
-			topdown_print_share(&t->style, (double)p->all / (double)all);
-			topdown_print(&t->style, m, t->metrics.value, t->exact);
-			t->style.what = NULL;
-			continue;
-		}
-		double joined;
-		size_t named = topdown_bottleneck(m, t->exact, t->style.level, &joined);
-		char text[64] = "-";
-		fprintf(out, " %6.1f%%", 100 * (double)p->all / (double)all);
-		for (size_t i = 0; i < m->metrics; i++)
-			if (m->metric[i].level == 1)
-				fprintf(out, "  %*.1f%%", (int)strlen(m->metric[i].name) - 1, 100 * t->exact[i]);
-		if (named != SIZE_MAX)
-			snprintf(text, sizeof text, "%.40s %.1f%%", m->metric[named].name,
-				100 * (t->exact[named] + joined));
-		fprintf(out, "  %-30s %s\n", text, name);
-	}
-	if (left && t->style.form == TOPDOWN_TREE)
-		fprintf(out, " %6.1f%%  in %zu more (--rows 0: all)\n", 100 * (double)left / (double)all, k - t->rows);
-}
-
 static void print_threads(struct topdown *t)
 {
 	for (size_t k = 0; k < session_threads(t->session); k++) {
@@ -444,7 +392,7 @@ static int measure(struct topdown *t)
 		if (t->per_thread)
 			print_threads(t);
 		else if (t->per && good)
-			print_places(t);
+			topdown_rows(t);
 		if (cli_sample_estimates(&t->sample))
 			good &= !topdown_estimate(t, &res);
 		else
@@ -454,12 +402,12 @@ static int measure(struct topdown *t)
 		if (t->one) {
 			cli_metrics_values(&t->one_metrics, topdown_one_count, t, seconds);
 			t->style.column[t->style.columns++] =
-				(struct topdown_column){ " one PMU", "one_pmu", t->one_metrics.value };
+				(struct topdown_column){ " one PMU", "one_pmu", NULL, t->one_metrics.value };
 		}
 		if (t->fields && !cli_sample_estimates(&t->sample)) {
 			topdown_all_fields(t);
 			t->style.column[t->style.columns++] =
-				(struct topdown_column){ "PERF_METRICS", "perf_metrics", t->fields };
+				(struct topdown_column){ "PERF_METRICS", "perf_metrics", "METRICS", t->fields };
 		}
 		if (!t->per_thread && !t->per)
 			print_all(t);
@@ -558,9 +506,14 @@ static int run(int argc, char **argv)
 		}
 	}
 	if (good && cli_output_open(&t.output)) {
-		t.style.out = t.output.out;
+		struct terminal_output terminal = { .out = t.output.out };
+		if (t.style.form == TOPDOWN_TREE)
+			terminal_output_open(&terminal, t.output.out, t.colour);
+		t.style.out = terminal.out;
+		t.style.terminal = terminal.terminal;
 		status = measure(&t);
-		if (!cli_output_close(&t.output) && !status)
+		good = terminal_output_close(&terminal);
+		if ((!cli_output_close(&t.output) || !good) && !status)
 			status = 1;
 	}
 	topdown_sample_remove(folder, stream);

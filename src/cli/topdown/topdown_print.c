@@ -8,7 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 24 };
+enum {
+	BAR = 24,		/* in a file */
+	MOST_BAR = 100,		/* on a terminal: 1 % a column */
+	LEAST_BAR = 8,
+	NAME = 26,		/* the longest name with its indentation */
+	BOTTLENECK = 16,	/* "  <== bottleneck" */
+	SHORT_MARK = 4,		/* " <==" */
+};
+
+/* Where the columns of the tree are: on a narrow terminal those go that can be spared. */
+struct layout { unsigned name, indent, bar; bool difference, brief, short_mark; };
 
 /* Calls `each` for the nodes down to a level: parents before their children, siblings in the file's order. */
 struct walk { const struct metrics *m; unsigned level; void (*each)(void *context, size_t k); void *context; };
@@ -28,6 +38,7 @@ struct printing {
 	const struct metrics *m;
 	const double *value, *exact;
 	size_t named;
+	struct layout layout;
 	double y;		/* for SVG */
 };
 
@@ -88,11 +99,42 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 		k == p->named ? ", \"bottleneck\": true" : "");
 }
 
-static void print_bar(FILE *out, double v)
+static const char *column_title(const struct topdown_style *s, unsigned c, const struct layout *l)
 {
-	int n = isnan(v) || v < 0 ? 0 : v > 1 ? BAR : (int)lround(v * BAR);
-	for (int i = 0; i < BAR; i++)
-		fputc(i < n ? '#' : '.', out);
+	return l->brief && s->column[c].brief ? s->column[c].brief : s->column[c].title;
+}
+
+/* Columns of a row ahead of its bar. */
+static unsigned figures_width(const struct topdown_style *s, bool exact, const struct layout *l)
+{
+	unsigned width = 1 + l->name + 1 + 8;
+	if (exact)
+		width += 9 + (l->difference ? 8 : 0);
+	for (unsigned c = 0; c < s->columns; c++)
+		width += 1 + (unsigned)strlen(column_title(s, c, l));
+	return width;
+}
+
+static struct layout choose_layout(const struct topdown_style *s, bool exact)
+{
+	static const struct layout step[] = { { .name = NAME, .indent = 2, .difference = true },
+		{ .name = NAME, .indent = 2 }, { .name = NAME - 3, .indent = 1, .brief = true } };
+	enum { STEPS = sizeof step / sizeof *step };
+	struct layout l = step[0];
+	const unsigned width = terminal_width(s->terminal, 0);
+	l.bar = BAR;
+	for (unsigned k = 0; width && k < STEPS; k++) {
+		l = step[k];
+		const unsigned used = figures_width(s, exact, &l) + SHORT_MARK;
+		l.short_mark = used + LEAST_BAR + 2 + BOTTLENECK > width;
+		l.bar = width < used + 1 ? 0
+			: l.short_mark   ? width - used - 1
+					 : width - used - 2 - BOTTLENECK + SHORT_MARK;
+		l.bar = l.bar > MOST_BAR ? MOST_BAR : l.bar;
+		if (l.bar >= LEAST_BAR)
+			break;
+	}
+	return l;
 }
 
 static void print_node(void *context, size_t k)
@@ -112,47 +154,63 @@ static void print_node(void *context, size_t k)
 		print_json(p, k, exact, flagged);
 		return;
 	}
-	int indent = 2 * (int)(n->level - 1);
-	fprintf(out, " %*s%-*s ", indent, "", 26 - indent, n->name);
+	const struct layout *l = &p->layout;
+	const int indent = (int)(l->indent * (n->level - 1));
+	const enum terminal_colour colour = k == p->named ? TERMINAL_ALARM : flagged ? TERMINAL_BOLD : TERMINAL_PLAIN;
+	fprintf(out, " %*s", indent, "");
+	terminal_on(out, p->s->terminal, colour);
+	fprintf(out, "%-*s ", (int)l->name - indent, n->name);
+	if (colour)
+		terminal_off(out, p->s->terminal);
 	if (isnan(p->value[k]))
 		fprintf(out, "%8s", n->refused ? "refused" : "-");
 	else
 		fprintf(out, "%7.1f%%", 100 * p->value[k]);
 	if (p->exact) {
 		if (isnan(exact))
-			fprintf(out, "%9s %7s", "-", "");
+			fprintf(out, "%9s", "-");
 		else
 			fprintf(out, "%8.1f%%", 100 * exact);
-		if (!isnan(exact) && !isnan(p->value[k]))
+		if (l->difference && !isnan(exact) && !isnan(p->value[k]))
 			fprintf(out, " %+7.1f", 100 * (p->value[k] - exact));
-		else if (!isnan(exact))
+		else if (l->difference)
 			fprintf(out, " %7s", "");
 	}
-	for (unsigned c = 0; c < p->s->columns; c++)
+	for (unsigned c = 0; c < p->s->columns; c++) {
+		const int width = (int)strlen(column_title(p->s, c, l));
 		if (isnan(p->s->column[c].value[k]))
-			fprintf(out, " %*s", (int)strlen(p->s->column[c].title), "-");
+			fprintf(out, " %*s", width, "-");
 		else
-			fprintf(out, " %*.1f%%", (int)strlen(p->s->column[c].title) - 1,
-				100 * p->s->column[c].value[k]);
-	fputs("  ", out);
-	print_bar(out, isnan(p->value[k]) ? exact : p->value[k]);
-	fprintf(out, "%s\n", k == p->named ? "  <== bottleneck" : flagged ? "  *" : "");
+			fprintf(out, " %*.1f%%", width - 1, 100 * p->s->column[c].value[k]);
+	}
+	fputs(l->short_mark ? " " : "  ", out);
+	terminal_bar(out, p->s->terminal, (isnan(p->value[k]) ? exact : p->value[k]) * l->bar, l->bar,
+		k == p->named ? TERMINAL_RED : flagged ? TERMINAL_YELLOW : TERMINAL_CYAN, true);
+	terminal_on(out, p->s->terminal, colour);
+	if (k == p->named)
+		fputs(l->short_mark ? " <==" : "  <== bottleneck", out);
+	else if (flagged)
+		fputs(l->short_mark ? " *" : "  *", out);
+	if (colour)
+		terminal_off(out, p->s->terminal);
+	fputc('\n', out);
 }
 
 void topdown_print(const struct topdown_style *s, const struct metrics *m, const double *value, const double *exact)
 {
 	struct printing p = { .s = s,
 		.m = m, .value = value, .exact = exact,
-		.named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL) };
+		.named = topdown_bottleneck(m, exact ? exact : value, s->level, NULL),
+		.layout = choose_layout(s, exact) };
 	const struct walk w = { m, s->level, print_node, &p };
 	if (s->form == TOPDOWN_TREE) {
 		if (s->what)
 			fprintf(s->out, " %s\n", s->what);
-		fprintf(s->out, " %-26s %8s", "", "formula");
+		fprintf(s->out, " %-*s %8s", (int)p.layout.name, "", "formula");
 		if (exact)
-			fprintf(s->out, "%9s %7s", "exact", "diff");
+			fprintf(s->out, p.layout.difference ? "%9s %7s" : "%9s", "exact", "diff");
 		for (unsigned c = 0; c < s->columns; c++)
-			fprintf(s->out, " %s", s->column[c].title);
+			fprintf(s->out, " %s", column_title(s, c, &p.layout));
 		fputc('\n', s->out);
 	}
 	visit(&w, -1);

@@ -6,15 +6,18 @@
 #ifndef CLI_TOPDOWN_PRINT_H
 #define CLI_TOPDOWN_PRINT_H
 #include "analysis/metrics.h"
+#include "util/terminal.h"
 #include <stdio.h>
 
-/* Further values of the nodes, beside the formulas'. value: by metric; NaN: none. name: for JSON. */
-struct topdown_column { const char *title, *name; const double *value; };
+/* Further values of the nodes, beside the formulas'. value: by metric; NaN: none. name: for JSON; brief: the title
+ * where there is little room. */
+struct topdown_column { const char *title, *name, *brief; const double *value; };
 enum { TOPDOWN_MOST_COLUMNS = 2 };
 
 enum topdown_form { TOPDOWN_TREE, TOPDOWN_CSV, TOPDOWN_JSON };
 struct topdown_style {
 	FILE *out;
+	const struct terminal *terminal;	/* NULL: out is a file or a pipe */
 	enum topdown_form form;
 	const char *separator;
 	unsigned level;		/* deepest level to print */

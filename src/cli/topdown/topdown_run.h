@@ -9,6 +9,7 @@
 #include "cli/common/cli_count.h"
 #include "cli/common/cli_metrics.h"
 #include "cli/common/cli_sample.h"
+#include "util/terminal_output.h"
 #include "cli/topdown/topdown_field.h"
 #include "cli/topdown/topdown_places.h"
 #include "cli/topdown/topdown_print.h"
@@ -18,6 +19,7 @@ struct topdown {
 	struct cli_run run;
 	struct topdown_style style;
 	struct cli_output output;
+	enum terminal_when colour;
 	const char *svg;
 	double interval_ms, rotate_ms;
 	unsigned rows;

@@ -245,7 +245,7 @@ static void test_limits(void **state)
 }
 
 /* One benchmark `a` whose cycles and instructions are these, and whose program and library have these ids. */
-static enum gate_verdict verdict(uint64_t cycles, uint64_t instructions, const char *program, const char *library,
+static enum gate_verdict verdict_of(uint64_t cycles, uint64_t instructions, const char *program, const char *library,
 	const char *limit_text)
 {
 	const char *const name[] = { "walk" };
@@ -281,22 +281,22 @@ static enum gate_verdict verdict(uint64_t cycles, uint64_t instructions, const c
 static void test_verdicts(void **state)
 {
 	(void)state;
-	assert_int_equal(verdict(1000, 2000, "build-id:02", "build-id:01", NULL), GATE_EQUAL);
-	assert_int_equal(verdict(1000, 2000, "build-id:ff", "build-id:01", NULL), GATE_EQUAL);
-	assert_int_equal(verdict(1010, 2002, "build-id:ff", "build-id:01", NULL), GATE_WITHIN);
-	assert_int_equal(verdict(500, 1000, "build-id:ff", "build-id:01", NULL), GATE_WITHIN);
-	assert_int_equal(verdict(1000, 2003, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
-	assert_int_equal(verdict(1011, 2000, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
+	assert_int_equal(verdict_of(1000, 2000, "build-id:02", "build-id:01", NULL), GATE_EQUAL);
+	assert_int_equal(verdict_of(1000, 2000, "build-id:ff", "build-id:01", NULL), GATE_EQUAL);
+	assert_int_equal(verdict_of(1010, 2002, "build-id:ff", "build-id:01", NULL), GATE_WITHIN);
+	assert_int_equal(verdict_of(500, 1000, "build-id:ff", "build-id:01", NULL), GATE_WITHIN);
+	assert_int_equal(verdict_of(1000, 2003, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
+	assert_int_equal(verdict_of(1011, 2000, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
 	/* with the same program, what else changed is to blame; without any other change, the input */
-	assert_int_equal(verdict(1011, 2000, "build-id:02", "build-id:ff", NULL), GATE_SURROUNDINGS);
-	assert_int_equal(verdict(1000, 2010, "build-id:ff", "build-id:ff", NULL), GATE_SURROUNDINGS);
-	assert_int_equal(verdict(1000, 2010, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
-	assert_int_equal(verdict(1011, 2000, "build-id:02", "build-id:01", NULL), GATE_FAILED);
+	assert_int_equal(verdict_of(1011, 2000, "build-id:02", "build-id:ff", NULL), GATE_SURROUNDINGS);
+	assert_int_equal(verdict_of(1000, 2010, "build-id:ff", "build-id:ff", NULL), GATE_SURROUNDINGS);
+	assert_int_equal(verdict_of(1000, 2010, "build-id:ff", "build-id:01", NULL), GATE_FAILED);
+	assert_int_equal(verdict_of(1011, 2000, "build-id:02", "build-id:01", NULL), GATE_FAILED);
 	/* limits of the user */
-	assert_int_equal(verdict(1011, 2000, "build-id:ff", "build-id:01", "cycles=2%"), GATE_WITHIN);
-	assert_int_equal(verdict(1001, 2000, "build-id:ff", "build-id:01", "a:cycles=0%"), GATE_FAILED);
-	assert_int_equal(verdict(1000, 2000, "build-id:ff", "build-id:01", "cycles=999"), GATE_FAILED);
-	assert_int_equal(verdict(1000, 2000, "build-id:ff", "build-id:01", "b:cycles=999"), GATE_EQUAL);
+	assert_int_equal(verdict_of(1011, 2000, "build-id:ff", "build-id:01", "cycles=2%"), GATE_WITHIN);
+	assert_int_equal(verdict_of(1001, 2000, "build-id:ff", "build-id:01", "a:cycles=0%"), GATE_FAILED);
+	assert_int_equal(verdict_of(1000, 2000, "build-id:ff", "build-id:01", "cycles=999"), GATE_FAILED);
+	assert_int_equal(verdict_of(1000, 2000, "build-id:ff", "build-id:01", "b:cycles=999"), GATE_EQUAL);
 }
 
 /* The report's three forms hold the same judgement, and hostile names cannot break out of them. */

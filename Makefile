@@ -19,7 +19,7 @@ TEST_SRC := $(wildcard tests/unit/*/test_*.c)
 TESTS   := $(foreach t,$(TEST_SRC),$O/tests/$(basename $(notdir $t)))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all help demo check tests fuzz bench install deb clean deps programs tracer FORCE
+.PHONY: all help demo check plots tests fuzz bench install deb clean deps programs tracer FORCE
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -65,6 +65,7 @@ help:
 	@echo 'make tests      builds the unit tests; tests/run.sh build NAME runs one'
 	@echo 'make fuzz       builds the fuzzers'
 	@echo 'make bench      measures the speed of the model'
+	@echo 'make plots      draws docs/plots/ again, from the tables in docs/measured'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make deb        builds Debian packages, in build/deb/'
 	@echo 'make deps       installs the Debian packages that all this needs'
@@ -81,6 +82,9 @@ demo: deps
 check: deps
 	@tools/install-deps.sh readers
 	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
+plots:
+	@tools/install-deps.sh plots
+	@tools/docs/plots.sh
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
 bench: deps

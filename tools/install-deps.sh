@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the missing Debian packages that softpmu needs to be built, run and tested.
-#   tools/install-deps.sh [readers | packaging]
+#   tools/install-deps.sh [readers | packaging | plots]
 # readers: also the tools with which tests read softpmu's files; without them these tests are skipped.
-# packaging: also what `make deb` needs.
+# packaging: also what `make deb` needs; plots: also what `make plots` needs.
 # shellcheck disable=SC2086	# lists of packages are split into words
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
@@ -15,6 +15,7 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
 # golang-go: go tool pprof; shellcheck: checks all scripts; chromium: opens pages
 readers="autofdo golang-go shellcheck chromium"
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
+[ "${1:-}" != plots ] || packages="$packages gnuplot-nox"
 absent() {
 	for p in "$@"; do
 		dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"

@@ -75,13 +75,15 @@ help:
 	  substr($$0, index($$0, "##") + 3) }' \
 	  experiments/experiments.mk
 
+# make demo and make check build as much at once as there are processors, unless -j says otherwise.
+AT_ONCE  = $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 deps:
 	@tools/install-deps.sh
 demo: deps
-	@$(MAKE) --no-print-directory all && tools/demo.sh
+	@$(MAKE) --no-print-directory $(AT_ONCE) all && tools/demo.sh
 check: deps
 	@tools/install-deps.sh readers
-	@$(MAKE) --no-print-directory all tracer programs tests SAN=$(SAN) && tests/run.sh $O
+	@$(MAKE) --no-print-directory $(AT_ONCE) all tracer programs tests SAN=$(SAN) && tests/run.sh $O
 plots:
 	@tools/install-deps.sh plots
 	@tools/docs/plots.sh

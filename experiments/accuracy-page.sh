@@ -40,9 +40,9 @@ This page compares the modelled cores with machines that others have measured. I
 
     make accuracy DATA=../shared/data
 
-![What the model differs by from a host, real program by real program](../plots/accuracy.svg)
-
 which takes a few minutes.
+
+![What the model differs by from a host, real program by real program](../plots/accuracy.svg)
 
 - The measurements are not part of the project. Without them the command says where they are published.
 - They are used for comparison only, with one exception: four fifths of the rows with latencies and throughputs of

@@ -35,7 +35,12 @@ page.grid = (parent, options) => {
 	new ResizeObserver(() => draw()).observe(frame);
 
 	function heading() {
-		widths.replaceChildren(...columns.map((c) => page.element("col", { class: kind(c) })));
+		widths.replaceChildren(...columns.map((c) => {
+			const col = page.element("col", { class: kind(c) });
+			if (!c.wide && c.title.length > 8)	/* the whole heading, with its arrow */
+				col.style.width = `${0.55 * c.title.length + 1.7}rem`;
+			return col;
+		}));
 		head.replaceChildren(page.element("tr", null, ...columns.map((c, i) => {
 			const sorted = i !== sort ? null : down ? "descending" : "ascending";
 			const arrow = { descending: "▾", ascending: "▴" }[sorted] || "";

@@ -27,7 +27,7 @@ script -qec "'$SOFTPMU' cost --replay loop.trace --stop 20M >/dev/null" replays 
 same "softpmu cost shows which of its replays is under way" \
 	"$(tr '\r' '\n' <replays | grep -cE 'replay [1-9][0-9]* of [1-9][0-9]*: .* M instructions' |
 	sed 's/^[1-9][0-9]*$/some/')" some
-script -qec "'$SOFTPMU' cost --sample=200000,2000,2000 --replay loop.trace >/dev/null" together </dev/null >/dev/null
+script -qec "'$SOFTPMU' cost --sample=4000,500,500 --replay loop.trace >/dev/null" together </dev/null >/dev/null
 same "and how far those are that run together" \
 	"$(tr '\r' '\n' <together | grep -cE 'replay(s 1 to [1-9][0-9]*| 1) of [1-9][0-9]*: [0-9]+%' |
 	sed 's/^[1-9][0-9]*$/some/')" some

@@ -145,7 +145,7 @@ static void test_without_global_control_the_enable_bit_is_enough(void **state)
 	spmu_model_free(m);
 }
 
-struct seen { unsigned n; uint64_t status, ctrl; bool unmask; };
+struct seen { unsigned n; uint64_t status, ctrl, ip, cycle; bool unmask; };
 
 static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, const struct spmu_batch *b)
 {
@@ -154,6 +154,8 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 	(void)b;
 	seen->n++;
 	seen->status = pmi->status;
+	seen->ip = pmi->ip;
+	seen->cycle = pmi->cycle;
 	spmu_rdmsr(p, MSR_IA32_PERF_GLOBAL_CTRL, &seen->ctrl);
 	assert_int_equal(spmu_apic_read(p, SPMU_APIC_LVT_PC, &lvt), SPMU_OK);
 	assert_int_equal(lvt, 0x10400);		/* the delivery of the PMI masked the LVT entry */
@@ -233,6 +235,34 @@ static void test_a_masked_entry_loses_the_pmi_and_delivery_masks_it(void **state
 	assert_int_equal(v, 0x107ff);				/* reserved bits do not stick */
 	assert_int_equal(spmu_apic_write(p, 0x350, 0), SPMU_ENOMSR);
 	spmu_destroy(p);
+	spmu_model_free(m);
+}
+
+/* The fifth last of 40 instructions overflows: with a latency of 20 cycles the PMI would arrive when the thread has
+ * ended.  It is taken with the last instruction, not later, when another image may run (exec). */
+static void test_a_pmi_behind_the_last_instruction_is_taken_at_its_end(void **state)
+{
+	(void)state;
+	struct spmu_model *m = fixture_model("skylake");
+	static const struct { uint32_t latency; uint64_t ip, cycle; } rows[] = {
+		{ 2, 0x10 + 38, 47 }, { 20, 0x10 + 39, 49 }, { 2000, 0x10 + 39, 49 },
+	};
+	for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+		struct seen seen = { .unmask = true };
+		struct spmu_host host = { .context = &seen, .pmi = on_pmi, .pmi_latency = rows[k].latency };
+		struct spmu *p = fixture_pmu(m, &host);
+		struct stream s = { 0 };
+		for (unsigned i = 0; i < 40; i++)
+			stream_inst(&s, 0x10 + i, 0, 0, 10 + i);
+		fixture_program(p, 0, "INST_RETIRED.ANY_P", SPMU_EVTSEL_INT);
+		assert_int_equal(spmu_wrmsr(p, MSR_IA32_PMC0, (uint64_t)-36), SPMU_OK);
+		stream_send_all(&s, p);
+		assert_int_equal(seen.n, 1);
+		assert_int_equal(seen.ip, rows[k].ip);
+		assert_int_equal(seen.cycle, rows[k].cycle);
+		spmu_destroy(p);
+		stream_free(&s);
+	}
 	spmu_model_free(m);
 }
 
@@ -374,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_freeze_on_pmi_clears_global_ctrl_before_version_4),
 		cmocka_unit_test(test_freeze_on_pmi_sets_ctr_frz_from_version_4_on),
 		cmocka_unit_test(test_a_masked_entry_loses_the_pmi_and_delivery_masks_it),
+		cmocka_unit_test(test_a_pmi_behind_the_last_instruction_is_taken_at_its_end),
 		cmocka_unit_test(test_two_threads_share_the_counters_of_sandy_bridge_to_skylake),
 		cmocka_unit_test(test_any_thread_counts_both_threads_and_overlapping_cycles_once),
 		cmocka_unit_test(test_a_transaction_counter_counts_nothing_and_txcp_excludes_nothing),

@@ -317,6 +317,15 @@ int options_parse(const struct option_parser *p, int argc, char **argv, int *nex
 	return 1;
 }
 
+int option_note(void *target, const struct option *option, const char *value, struct err *err)
+{
+	const char **noted = (const char **)((char *)target + option->at);
+	(void)value, (void)err;
+	if (!*noted)
+		*noted = option->name;
+	return 0;
+}
+
 int option_ignore(void *target, const struct option *option, const char *value, struct err *err)
 {
 	(void)target, (void)option, (void)value, (void)err;

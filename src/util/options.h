@@ -100,6 +100,8 @@ struct option {
 #define OPT_MILLISECONDS(letter, long_name, value, type, member, text, ...) \
 	{ .kind = OPTION_MILLISECONDS, .brief = letter, .name = long_name, .argument = value, OPT_MEMBER(type, \
 	member, double), .least = 1e-4, .most = 1e9, .help = text, __VA_ARGS__ }
+#define OPT_NOTED(letter, long_name, value, type, member, text, ...) \
+	OPT_CALL(letter, long_name, value, option_note, text, OPT_MEMBER(type, member, const char *), __VA_ARGS__)
 #define OPT_CALL(letter, long_name, value, function, text, ...) \
 	{ .kind = OPTION_CALL, .brief = letter, .name = long_name, .argument = value, .call = function, \
 	.help = text, __VA_ARGS__ }
@@ -128,6 +130,8 @@ int options_value(const struct option *o, void *target, const char *value, struc
 
 /* The `call` of an option whose value changes nothing. */
 int option_ignore(void *target, const struct option *option, const char *value, struct err *err);
+/* The `call` of OPT_NOTED: the member becomes the name of the first such option that is given. */
+int option_note(void *target, const struct option *option, const char *value, struct err *err);
 
 /* ---- texts (options_text.c) ---- */
 

@@ -26,15 +26,7 @@ struct options {
 	bool exact, intel, lines, no_source, samples, periods, mangled;
 };
 
-static int hand_over(void *target, const struct option *option, const char *value, struct err *err)
-{
-	struct options *o = target;
-	(void)value, (void)err;
-	if (!o->hand_over)
-		o->hand_over = option->name;
-	return 0;
-}
-#define OPT_PERF(letter, long_name, value, text, ...) OPT_CALL(letter, long_name, value, hand_over, \
+#define OPT_PERF(letter, long_name, value, text, ...) OPT_NOTED(letter, long_name, value, struct options, hand_over, \
 	"Hands over to perf annotate, where perf is installed" text, __VA_ARGS__)
 
 static const struct option options[] = {

@@ -184,15 +184,7 @@ static int set_limit(void *target, const struct option *option, const char *valu
 	return 0;
 }
 
-static int hand_over(void *target, const struct option *option, const char *value, struct err *err)
-{
-	struct options *o = target;
-	(void)value, (void)err;
-	if (!o->hand_over)
-		o->hand_over = option->name;
-	return 0;
-}
-#define OPT_PERF(letter, long_name, value, text, ...) OPT_CALL(letter, long_name, value, hand_over, \
+#define OPT_PERF(letter, long_name, value, text, ...) OPT_NOTED(letter, long_name, value, struct options, hand_over, \
 	"Hands over to perf report, where perf is installed" text, __VA_ARGS__)
 
 static int set_percentage(void *target, const struct option *option, const char *value, struct err *err)
@@ -307,7 +299,8 @@ static const struct option options[] = {
 	OPT_IGNORED('f', "force", "Accepted without effect: files of other users are read, too."),
 	OPT_IGNORED(0, "ignore-vmlinux", "Accepted without effect: no kernel's symbols are read."),
 	OPT_IGNORED(0, "demangle-kernel", "Accepted without effect: no kernel's symbols are read."),
-	OPT_CALL(0, "pretty", "KEY", hand_over, "Hands over to perf report, where perf is installed: the form of -T."),
+	OPT_NOTED(0, "pretty", "KEY", struct options, hand_over, "Hands over to perf report, where perf is installed: "
+		"the form of -T."),
 	OPT_GROUP("What perf's own report does with the same file"),
 	OPT_PERF(0, "tui", NULL, ": the full-screen interface."),
 	OPT_PERF('D', "dump-raw-trace", NULL, ": every record of the file."),

@@ -9,6 +9,7 @@
  * Sources: System V ABI, AMD64 and Intel386 supplements, section "Relocation Types"; LSB Core, "Symbol Versioning".
  */
 #include "symbols/symbols_private.h"
+#include "util/grow.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,14 +98,10 @@ static bool fills_slot(GElf_Half machine, unsigned type)
 
 static int add_slot(struct symbols_names *n, uint64_t vaddr, const char *symbol, const char *version, bool defined)
 {
-	if (n->slots == n->room) {
-		size_t room = n->room ? n->room * 2 : 64;
-		struct slot *grown = realloc(n->slot, room * sizeof *grown);
-		if (!grown)
-			return ERR_NOMEM;
-		n->slot = grown;
-		n->room = room;
-	}
+	struct slot *grown = grow_array(n->slot, n->slots, &n->room, 64, sizeof *grown);
+	if (!grown)
+		return ERR_NOMEM;
+	n->slot = grown;
 	char *shown = symbols_demangle(symbol), *text;
 	const char *at = !version ? "" : defined ? "@@" : "@";
 	int bytes = asprintf(&text, "%s%s%s", shown ? shown : symbol, at, version ? version : "");

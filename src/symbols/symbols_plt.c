@@ -10,6 +10,7 @@
  * .plt.sec and .plt.got: binutils, ld.
  */
 #include "symbols/symbols_private.h"
+#include "util/grow.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,10 @@ struct table {
 
 static int add_slot(struct table *t, const struct slot *s)
 {
-	if (t->slots == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		struct slot *grown = realloc(t->slot, room * sizeof *grown);
-		if (!grown)
-			return ERR_NOMEM;
-		t->slot = grown;
-		t->room = room;
-	}
+	struct slot *grown = grow_array(t->slot, t->slots, &t->room, 64, sizeof *grown);
+	if (!grown)
+		return ERR_NOMEM;
+	t->slot = grown;
 	t->slot[t->slots++] = *s;
 	return 0;
 }

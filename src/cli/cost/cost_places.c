@@ -3,6 +3,7 @@
 #include "cli/cost/cost_places.h"
 #include "cli/common/cli_symbols.h"
 #include "isa/isa.h"
+#include "util/grow.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,30 +107,22 @@ static size_t slot_of(const struct cost_places *p, const char *name)
 	return at;
 }
 
-static bool grow(struct cost_places *p)
+/* Makes room for one more. */
+static bool fits(struct cost_places *p)
 {
-	size_t room = p->room ? 2 * p->room : 256;
-	uint32_t *bucket = calloc(2 * room, sizeof *bucket);
-	struct cost_place *place = bucket ? realloc(p->place, room * sizeof *place) : NULL;
-	if (!place) {
-		free(bucket);
-		return false;
-	}
-	free(p->bucket);
-	p->place = place;
-	p->bucket = bucket;
-	p->room = room;
-	p->buckets = 2 * room;
-	for (size_t i = 0; i < p->places; i++)
+	void *array = p->place;
+	const int grew = grow_indexed(&array, p->places, &p->room, 256, sizeof *p->place, &p->bucket, &p->buckets);
+	p->place = array;
+	for (size_t i = 0; grew > 0 && i < p->places; i++)
 		p->bucket[slot_of(p, p->place[i].name)] = (uint32_t)i + 1;
-	return true;
+	return grew >= 0;
 }
 
 /* Takes ownership of the name. */
 static struct cost_place *find(
 	struct cost_places *p, char *name, const struct cost_run *const *changed, unsigned runs, unsigned measures)
 {
-	if (!name || (p->places == p->room && !grow(p))) {
+	if (!name || !fits(p)) {
 		free(name);
 		return NULL;
 	}

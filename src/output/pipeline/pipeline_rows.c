@@ -154,23 +154,16 @@ static size_t place_of(const struct pipeline *p, const struct known *k)
 	return at;
 }
 
-static bool more_known(struct pipeline *p)
+/* Makes room for one more. */
+static bool known_fits(struct pipeline *p)
 {
-	const size_t room = p->known_room ? 2 * p->known_room : 1024;
-	uint32_t *bucket = calloc(2 * room, sizeof *bucket);
-	struct known *known = bucket ? realloc(p->known, room * sizeof *known) : NULL;
-	if (!known) {
-		free(bucket);
-		return false;
-	}
-	free(p->bucket);
-	p->bucket = bucket;
-	p->known = known;
-	p->known_room = room;
-	p->buckets = 2 * room;
-	for (size_t i = 0; i < p->knowns; i++)
+	void *array = p->known;
+	const int grew = grow_indexed(&array, p->knowns, &p->known_room, 1024, sizeof *p->known, &p->bucket,
+		&p->buckets);
+	p->known = array;
+	for (size_t i = 0; grew > 0 && i < p->knowns; i++)
 		p->bucket[place_of(p, &p->known[i])] = (uint32_t)i + 1;
-	return true;
+	return grew >= 0;
 }
 
 static uint32_t text_of(struct pipeline *p, uint32_t pid, const struct spmu_record *r)
@@ -178,7 +171,7 @@ static uint32_t text_of(struct pipeline *p, uint32_t pid, const struct spmu_reco
 	struct known k = { .ip = r->ip, .pid = pid, .fused = r->is & SPMU_IS(MACRO_FUSED) };
 	if (!p->symbols)
 		return 0;
-	if (p->knowns == p->known_room && !more_known(p)) {
+	if (!known_fits(p)) {
 		p->no_memory = true;
 		return 0;
 	}

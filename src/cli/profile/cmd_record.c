@@ -2,7 +2,7 @@
  * softpmu record: runs a program on the modelled core and keeps its samples in a perf.data file.
  */
 #include "cli/common/cli_count.h"
-#include "cli/profile/record.h"
+#include "cli/profile/record_parts.h"
 #include "cli/profile/record_event.h"
 #include "cli/profile/record_few.h"
 #include "cli/profile/report_html.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Which events softpmu record samples, and how often.
  */
-#include "cli/profile/record.h"
+#include "cli/profile/record_parts.h"
 #include "output/perfdata.h"
 #include <stdio.h>
 #include <stdlib.h>

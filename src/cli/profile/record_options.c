@@ -3,7 +3,7 @@
  *
  * Left out of perf's: what needs a kernel (-a, -C, -p, ring buffers), stack dumps.
  */
-#include "cli/profile/record.h"
+#include "cli/profile/record_parts.h"
 #include "output/perfdata.h"
 #include <linux/perf_event.h>
 #include <stdio.h>

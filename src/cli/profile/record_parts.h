@@ -2,8 +2,8 @@
  * softpmu record, in its parts: the options (record_options.c), the events with their periods (record_choose.c), the
  * run and the file (cmd_record.c).
  */
-#ifndef CLI_RECORD_H
-#define CLI_RECORD_H
+#ifndef CLI_RECORD_PARTS_H
+#define CLI_RECORD_PARTS_H
 #include "cli/cli.h"
 #include "cli/common/cli_sample.h"
 #include "session/session.h"

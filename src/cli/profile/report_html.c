@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ADDS = 16 };
 
@@ -28,6 +29,13 @@ static int split(char *list, const char *word[ADDS])
 	return n;
 }
 
+/* True if writing to `path` would destroy `input`. */
+static bool same_file(const char *path, const char *input)
+{
+	struct stat a, b;
+	return input && !stat(path, &a) && !stat(input, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 int report_html(const char *path, const char *input, const char *other, const char *add)
 {
 	const char *word[ADDS];
@@ -36,6 +44,14 @@ int report_html(const char *path, const char *input, const char *other, const ch
 	if (words < 0) {
 		free(list);
 		return 2;
+	}
+	for (int i = -2; i < words; i++) {
+		const char *read = i == -2 ? input : i == -1 ? other : word[i];
+		if (same_file(path, read)) {
+			cli_error("--html %s would overwrite %s, which the page is made from", path, read);
+			free(list);
+			return 2;
+		}
 	}
 	struct html_input in[2] = { { .name = input, .add = word, .adds = (size_t)words }, { .name = other } };
 	const size_t inputs = other ? 2 : 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The tables that all parts of a run share: strings and functions. */
 #include "output/html/part.h"
+#include "util/grow.h"
 #include "util/json.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,29 +14,21 @@ static size_t bucket_of(const struct html_table *t, const void *key)
 	return at;
 }
 
-static bool grow(struct html_table *t)
+/* Makes room for one more. */
+static bool fits(struct html_table *t)
 {
-	const size_t room = t->room ? 2 * t->room : 256;
-	void *key = room < UINT32_MAX / 4 ? realloc(t->key, room * t->bytes) : NULL;
-	if (key)
-		t->key = key;
-	uint32_t *bucket = key ? calloc(2 * room, sizeof *bucket) : NULL;
-	if (!bucket)
-		return false;
-	free(t->bucket);
-	t->bucket = bucket;
-	t->room = room;
-	t->buckets = 2 * room;
-	for (size_t i = 0; i < t->count; i++)
+	const int grew = t->count < UINT32_MAX / 4
+		? grow_indexed(&t->key, t->count, &t->room, 256, t->bytes, &t->bucket, &t->buckets) : -1;
+	for (size_t i = 0; grew > 0 && i < t->count; i++)
 		t->bucket[bucket_of(t, (char *)t->key + i * t->bytes)] = (uint32_t)i + 1;
-	return true;
+	return grew >= 0;
 }
 
 uint32_t html_number(struct html_table *t, const void *key)
 {
 	if (t->count && t->bucket[bucket_of(t, key)])
 		return t->bucket[bucket_of(t, key)] - 1;
-	if (t->count == t->room && !grow(t))
+	if (!fits(t))
 		return UINT32_MAX;
 	t->bucket[bucket_of(t, key)] = (uint32_t)t->count + 1;
 	memcpy((char *)t->key + t->count * t->bytes, key, t->bytes);

@@ -147,6 +147,9 @@ refuse "--html and -o -" "does not go with -o -" "$SOFTPMU" record --html p.html
 
 refuse "a folder that is not there" "cannot write" "$SOFTPMU" report --html none/a.html a.data
 refuse "a file that is not there" "none.data" "$SOFTPMU" report --html x.html --compare none.data a.data
+cp a.data same.data
+refuse "the page over its own recording" "would overwrite" "$SOFTPMU" report --html same.data same.data
+cmp -s a.data same.data && ok "the recording is untouched" || bad "the recording is gone"
 refuse "--compare alone" "goes with --html" "$SOFTPMU" report --compare b.data a.data
 [ ! -e x.html ] && ok "a refused page leaves no file" || bad "a refused page leaves no file"
 exit $failed

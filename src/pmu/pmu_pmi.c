@@ -115,8 +115,9 @@ static bool pmi_place_of(const struct spmu *p, const struct spmu_batch *b, const
 		pmi->behind = (uint32_t)behind;
 		pmi->cycle = p->history[at].before > arrival ? p->history[at].before : arrival;
 	} else {
-		/* behind the thread's last instruction there is no boundary: it is taken with that one's end */
-		pmi->cycle = before > arrival || record == b->count ? before : arrival;
+		/* Behind the thread's last instruction there is no boundary: it is taken at the thread's end. */
+		const uint64_t earliest = record < b->count ? arrival : p->overflow_cycle[to];
+		pmi->cycle = before > earliest ? before : earliest;
 		pmi->ip = record < b->count ? b->records[record].ip : p->last_ip;
 		for (uint32_t i = b->count; record == b->count && i-- > 0;)
 			if (b->records[i].kind == SPMU_REC_UOP && b->records[i].did & SPMU_DID(RETIRED)) {

@@ -263,6 +263,21 @@ static void test_a_pmi_behind_the_last_instruction_is_taken_at_its_end(void **st
 		spmu_destroy(p);
 		stream_free(&s);
 	}
+	/* the overflow itself lies behind the last retirement: not before it */
+	struct seen seen = { .unmask = true };
+	struct spmu_host host = { .context = &seen, .pmi = on_pmi, .pmi_latency = 20 };
+	struct spmu *p = fixture_pmu(m, &host);
+	struct stream s = { 0 };
+	stream_inst(&s, 0x10, 0, 0, 10);
+	stream_signal(&s, SPMU_SIG_CYCLES, 0, 100, 1);
+	fixture_program(p, 0, "CPU_CLK_UNHALTED.THREAD_P", SPMU_EVTSEL_INT);
+	assert_int_equal(spmu_wrmsr(p, MSR_IA32_PMC0, (uint64_t)-80), SPMU_OK);
+	stream_send_all(&s, p);
+	assert_int_equal(seen.n, 1);
+	assert_int_equal(seen.ip, 0x10);
+	assert_in_range(seen.cycle, 79, 80);
+	spmu_destroy(p);
+	stream_free(&s);
 	spmu_model_free(m);
 }
 

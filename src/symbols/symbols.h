@@ -62,7 +62,8 @@ size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *l
 /* The build-id of a file; returns its length, 0 if it has none. */
 unsigned symbols_build_id(const char *path, uint8_t id[SYMBOLS_BUILD_ID_BYTES]);
 /* For --start and --stop: finds a function by its name, as in the file or demangled; false if the file has none.
- * A mapping [addr, addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
+ * Without it, the first copy that the compiler made of it (walk.constprop.0 for walk) is found.  A mapping [addr,
+ * addr + bytes) of the file at `offset` holds it at addr + *file_offset - offset. */
 bool symbols_find_function(const char *path, const char *name, uint64_t *file_offset);
 
 /* The same for several names: file_offset[i] is UINT64_MAX if there is none.  Returns how many were found. */

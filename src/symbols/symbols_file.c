@@ -570,17 +570,39 @@ size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *l
 	return f->lines && symfile_vaddr(f, address, &vaddr) ? lines_find(f->lines, vaddr, lines, max) : 0;
 }
 
+/* Is the symbol a copy of the function, which the compiler or linker made for some of its callers?  Not what they split
+ * off (.cold, .part), which is no beginning.  Names: GCC, clone_function_name; LLVM, promoted local symbols of ThinLTO. */
+static bool is_copy(const char *symbol, const char *name)
+{
+	static const char *const suffix[] = { "constprop.", "isra.", "lto_priv.", "llvm." };
+	static const char demangled[] = " [clone ";
+	const size_t n = strlen(name);
+	if (strncmp(symbol, name, n))
+		return false;
+	const char *behind = symbol + n;
+	if (!strncmp(behind, demangled, sizeof demangled - 1))
+		behind += sizeof demangled - 1;
+	for (size_t i = 0; *behind == '.' && i < sizeof suffix / sizeof *suffix; i++)
+		if (!strncmp(behind + 1, suffix[i], strlen(suffix[i])))
+			return !strstr(behind, ".cold") && !strstr(behind, ".part.");
+	return false;
+}
+
 static const struct symbol *find_function(const struct symfile *f, const char *name)
 {
-	const struct symbol *found = NULL;
+	const struct symbol *found = NULL, *copy = NULL;
 	for (size_t i = 0; i < f->symbols; i++) {
 		const struct symbol *s = &f->symbol[i];
+		if (!s->is_code)
+			continue;
 		bool matches = !strcmp(s->name, name) || (s->linkage && !strcmp(s->linkage, name));
 		/* Of several (static functions of one name) take a global one, else the first. */
-		if (matches && s->is_code && (!found || (found->binding == STB_LOCAL && s->binding != STB_LOCAL)))
+		if (matches && (!found || (found->binding == STB_LOCAL && s->binding != STB_LOCAL)))
 			found = s;
+		if (!copy && (is_copy(s->name, name) || (s->linkage && is_copy(s->linkage, name))))
+			copy = s;
 	}
-	return found;
+	return found ? found : copy;
 }
 
 size_t symbols_find_functions(const char *path, const char *const *name, uint64_t *file_offset, size_t count)

@@ -20,6 +20,17 @@ __attribute__((noinline)) int test_marked_function(volatile int *p)
 {
 	return *p * 3 + 1;
 }
+/* As GCC names a copy of a function, and what it splits off. */
+__attribute__((noinline, used)) int test_copy(int x) __asm__("test_copied_function.constprop.0.isra.0");
+__attribute__((noinline, used)) int test_copy(int x)
+{
+	return x * 7;
+}
+__attribute__((noinline, used)) int test_split(int x) __asm__("test_split_function.constprop.0.cold");
+__attribute__((noinline, used)) int test_split(int x)
+{
+	return x * 11;
+}
 static inline __attribute__((always_inline)) int test_inlined(volatile int *p)
 {
 	return *p * 5 + 2;	enum { INLINED_LINE = __LINE__ }; (void)INLINED_LINE;
@@ -79,6 +90,10 @@ static void test_a_function_is_found_by_name(void **state)
 	assert_true(symbols_find_function(self, "test_marked_function", &offset));
 	assert_int_equal(offset, address_of((void *)(uintptr_t)test_marked_function));
 	assert_false(symbols_find_function(self, "self", &offset));	/* data */
+	assert_true(symbols_find_function(self, "test_copied_function", &offset));
+	assert_int_equal(offset, address_of((void *)(uintptr_t)test_copy));
+	assert_false(symbols_find_function(self, "test_split_function", &offset));
+	assert_false(symbols_find_function(self, "test_copied", &offset));
 	assert_false(symbols_find_function(self, "no_such_function", &offset));
 	assert_false(symbols_find_function("/dev/null", "main", &offset));
 }

@@ -571,7 +571,7 @@ size_t symfile_lines(struct symfile *f, uint64_t address, struct symbols_line *l
 }
 
 /* Is the symbol a copy of the function, which the compiler or linker made for some of its callers?  Not what they split
- * off (.cold, .part), which is no beginning.  Names: GCC, clone_function_name; LLVM, promoted local symbols of ThinLTO. */
+ * off (.cold, .part), which is no beginning.  Names: GCC, clone_function_name; LLVM, ThinLTO's promoted symbols. */
 static bool is_copy(const char *symbol, const char *name)
 {
 	static const char *const suffix[] = { "constprop.", "isra.", "lto_priv.", "llvm." };

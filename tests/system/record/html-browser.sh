@@ -10,7 +10,8 @@ browse() { "$PROGRAMS/browser" --limit=200 <"$1" >out 2>err || bad "the browser 
 # said_line CLAIM TEXT: the browser printed this line
 said_line() { if grep -qxF -- "$2" out; then ok "$1"; else bad "$1: no '$2'" out; fi; }
 
-# What is to be true of each view: it shows something, and nothing makes the page wider than the window.
+# What is to be true of each view: it shows something, nothing is wider than the window or makes the page so, and tables
+# leave room for names.
 cat >views.js <<'END'
 (async () => {
 	const said = [], wait = () => new Promise((r) => setTimeout(r, 120));
@@ -20,8 +21,13 @@ cat >views.js <<'END'
 		const section = document.getElementById(tab.getAttribute("aria-controls"));
 		const shown = !section.hidden && section.getBoundingClientRect().height > 15;
 		const text = section.innerText.trim().length > 10 || section.querySelector("canvas");
-		const wide = document.documentElement.scrollWidth > innerWidth;
-		said.push(`${section.id} ${shown && text ? "opens" : "is EMPTY"}${wide ? ", TOO WIDE" : ""}`);
+		/* on a phone innerWidth grows with the page, clientWidth does not */
+		const page = document.documentElement, wide = page.scrollWidth > page.clientWidth;
+		const cut = [...section.children].find((e) => e.getBoundingClientRect().right > page.clientWidth + 1);
+		const name = [...section.querySelectorAll("th.wide")].find((e) => e.offsetWidth < 100 &&
+			getComputedStyle(e).display !== "none");
+		said.push(`${section.id} ${shown && text ? "opens" : "is EMPTY"}${wide ? ", TOO WIDE" : ""}` +
+			`${cut ? `, ${cut.tagName} is CUT` : ""}${name ? ", NO ROOM for names" : ""}`);
 	}
 	return said.join("\n");
 })()

@@ -28,7 +28,7 @@
 				histograms.set(o.histogram, o.pushout);
 			else if (o.group && "cpi" in o)
 				groups.push(o);
-	const weight = (o) => Math.max(o.share_total_time || 0, o.share_pushout || 0, o.share_duration || 0);
+	const weight = (o) => o.share_total_time ?? o.share_pushout ?? 0;	/* what its card says */
 	events.sort((a, b) => weight(b) - weight(a));
 
 	const isNumber = (x) => typeof x === "number";

@@ -52,7 +52,7 @@
 				text: causes,
 			});
 		}
-		if (page.eventOf(run)?.late)
+		if (page.eventOf(run)?.late?.some((cycles) => cycles))
 			list.push({
 				title: "Late", minor: true,
 				hint: "Cycles by which the sampled instructions retired late, times their periods",

@@ -35,12 +35,17 @@ page.grid = (parent, options) => {
 	new ResizeObserver(() => draw()).observe(frame);
 
 	function heading() {
+		let least = 0;	/* the table scrolls before its wide column gets too narrow for names */
 		widths.replaceChildren(...columns.map((c) => {
 			const col = page.element("col", { class: kind(c) });
-			if (!c.wide && c.title.length > 8)	/* the whole heading, with its arrow */
-				col.style.width = `${0.55 * c.title.length + 1.7}rem`;
+			/* the whole heading, unless it is an event's name; the others as in style.css */
+			const long = c.title.length > 8 ? Math.min(11, 0.55 * c.title.length + 1.7) : 0;
+			if (!c.wide && long)
+				col.style.width = `${long}rem`;
+			least += c.wide ? 15 : long || (c.left ? 9 : c.parts ? 8 : 6.8);
 			return col;
 		}));
+		table.style.setProperty("--least", `${least}rem`);
 		head.replaceChildren(page.element("tr", null, ...columns.map((c, i) => {
 			const sorted = i !== sort ? null : down ? "descending" : "ascending";
 			const arrow = { descending: "▾", ascending: "▴" }[sorted] || "";

@@ -11,7 +11,8 @@
 
 	/* ---- lines of several threads ---- */
 
-	/* Bytes of one object at different places, each used by one thread only: false sharing. */
+	/* Bytes of one line, each used by one thread only: false sharing, if there are enough samples to say so. */
+	const enough = 20;
 	function line([address, ...accesses]) {
 		const threads = new Map(), offsets = new Map();
 		let samples = 0, other = 0;
@@ -51,10 +52,11 @@
 					"stores. With more samples (softpmu mem record -c) more lines are seen."));
 			return;
 		}
-		const falsely = lines.filter((l) => !l.same).length;
+		const falsely = lines.filter((l) => !l.same && l.samples >= enough).length;
 		parent.append(element("p", { class: "note" },
 			`${falsely} of ${lines.length} lines are falsely shared: no byte ` +
-				"of them has samples of two threads. Keep such bytes on different lines."));
+				`of them has samples of two threads, and each has ${enough} samples or more. ` +
+				"Keep such bytes on different lines."));
 		const details = element("table", { class: "plain", "aria-label": "Who uses the line" });
 		const caption = element("p", { class: "note" });
 		let chosen = lines[0];
@@ -83,7 +85,8 @@
 				{
 					title: "Sharing",
 					left: true,
-					value: (l) => l.same ? "the same bytes" : "false sharing"
+					value: (l) => l.same ? "the same bytes" : l.samples < enough
+						? "too few samples" : "false sharing"
 				},
 				{ title: "Object", wide: true, minor: true, value: (l) => l.object }
 			],
@@ -105,20 +108,23 @@
 					i.style.background = `var(--${color})`;
 					return element("span", null, i, name);
 				})));
+		const whole = report.objects.reduce((sum, o) => sum + o.period, 0);	/* of those with an address */
+		const named = (o) => o.object !== "no symbol" || !o.addresses ? o.object
+			: `no symbol, 0x${o.low.toString(16)} to 0x${o.high.toString(16)}`;
 		const columns = [
 			{
 				title: "Object",
 				wide: true,
 				hint: "Variable, stack, or function that allocated the block",
 				value: (o) => o.object.toLowerCase(),
-				text: (o) => o.object + (o.source ? `  ${o.source}` : "")
+				text: (o) => named(o) + (o.source ? `  ${o.source}` : "")
 			},
 			{
 				title: "Share",
 				hint: "Of the sampled accesses",
-				value: (o) => o.share,
-				text: (o) => `${o.share.toFixed(2)} %`,
-				share: (o) => o.share / 100
+				value: (o) => o.period,
+				text: (o) => text.percent(o.period, whole),
+				share: (o) => o.period / whole
 			},
 			{
 				title: "Samples",

@@ -274,18 +274,20 @@ const page = (() => {
 			placeholder: "function or object", title: "The key / comes here, Escape leaves",
 			oninput: (e) => choose({ search: e.target.value.toLowerCase() }),
 		})));
-		const themes = ["auto", "light", "dark"];
-		const button = element("button", { id: "theme", title: "Light or dark; auto follows the system",
-			onclick: () => theme(themes[(themes.indexOf(root.dataset.theme || "auto") + 1) % 3]) });
-		const root = document.documentElement;
+		const themes = ["auto", "light", "dark"], dark = matchMedia("(prefers-color-scheme: dark)");
+		let wanted = "auto";
 		const theme = (name) => {
-			root.dataset.theme = name;
+			wanted = name;
+			document.documentElement.dataset.theme =
+				name !== "auto" ? name : dark.matches ? "dark" : "light";
 			button.textContent = `Colours: ${name}`;
 			recolor();
 		};
+		const button = element("button", { id: "theme", title: "Light or dark; auto follows the system",
+			onclick: () => theme(themes[(themes.indexOf(wanted) + 1) % 3]) });
 		row.append(button);
 		theme("auto");
-		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);
+		dark.addEventListener("change", () => theme(wanted));
 	}
 
 	function open() {

@@ -8,7 +8,8 @@
  * Keys: Up, Down, PageUp, PageDown, Home and End move, Left and Right shift the cycles, + and - zoom. */
 "use strict";
 (() => {
-	const rowHeight = 18, left = 330, never = -1;
+	const rowHeight = 18, never = -1;
+	let left = 330;		/* width of the names: less on a narrow screen */
 	const colors = ["--quiet", "--frontend", "--six", "--eight", "--two", "--four", "--seven", "--retiring",
 		"--none", "--accent"];
 	let head = null, rows = null, count = 0, scroller = null, canvas = null, wide = 6, shift = 0, status = null;
@@ -59,6 +60,7 @@
 	};
 
 	function draw(context, width, height) {
+		left = Math.min(330, Math.round(width * 0.45));
 		const first = top(), origin = rows.fetch[first] - 2 + shift;
 		const x = (cycle) => left + (cycle - origin) * wide;
 		context.font = '12px ui-monospace, "DejaVu Sans Mono", monospace';

@@ -183,7 +183,9 @@
 			const same = other?.profile.events.find((x) => x.name === e.name);
 			const most = e.weight.reduce((a, b) => Math.max(a, b), 0);
 			rows.push([`${e.name}, sampled`, page.text.count(e.period),
-				`${page.text.count(e.samples)} samples; up to ${page.text.count(most)} a thread more`,
+				!e.samples ? "no sample was taken" :
+					`${page.text.count(e.samples)} sample${e.samples > 1 ? "s" : ""}; up to ` +
+					`${page.text.count(most)} a thread more`,
 				same ? page.text.count(same.period) : ""]);
 		});
 		return page.element("table", { class: "plain" },

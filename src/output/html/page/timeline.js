@@ -135,8 +135,11 @@
 					context.fillRect(from, top + 1, to - from, tall - 3);
 			});
 			context.globalAlpha = 1;
+			context.strokeStyle = page.color("--panel");	/* readable on the bar and beside it */
+			context.lineWidth = 3;
+			context.strokeText(thread.tid, begin + 3, top + tall / 2);
 			context.fillStyle = page.color("--text");
-			context.fillText(String(thread.tid), begin + 3, top + tall / 2);
+			context.fillText(thread.tid, begin + 3, top + tall / 2);
 		});
 	}
 

@@ -19,7 +19,7 @@ TEST_SRC := $(wildcard tests/unit/*/test_*.c)
 TESTS   := $(foreach t,$(TEST_SRC),$O/tests/$(basename $(notdir $t)))
 obj      = $(1:%.c=$O/obj/%.o)
 
-.PHONY: all help demo check plots tests fuzz bench install deb clean deps programs tracer FORCE
+.PHONY: all help demo check plots pictures tests fuzz bench install deb clean deps programs tracer FORCE
 all: $O/softpmu $(if $(SAN),build/san/libexec,tracer)
 build/san/libexec:		# the tracer itself is never sanitized
 	@mkdir -p build/san && ln -sfn ../libexec $@
@@ -66,6 +66,7 @@ help:
 	@echo 'make fuzz       builds the fuzzers'
 	@echo 'make bench      measures the speed of the model'
 	@echo 'make plots      draws docs/plots/ again, from the tables in docs/measured'
+	@echo 'make pictures   takes docs/pictures/ again, in a headless browser'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'make deb        builds Debian packages, in build/deb/'
 	@echo 'make deps       installs the Debian packages that all this needs'
@@ -87,6 +88,10 @@ check: deps
 plots:
 	@tools/install-deps.sh plots
 	@tools/docs/plots.sh
+
+pictures: all programs
+	@tools/install-deps.sh pictures
+	@tools/docs/pictures.sh
 tests: $(TESTS) $(if $(SAN),,fuzz $O/accuracy)
 
 bench: deps

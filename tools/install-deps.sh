@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the missing Debian packages that softpmu needs to be built, run and tested.
-#   tools/install-deps.sh [readers | packaging | plots]
+#   tools/install-deps.sh [readers | packaging | plots | pictures]
 # readers: also the tools with which tests read softpmu's files; without them these tests are skipped.
-# packaging: also what `make deb` needs; plots: also what `make plots` needs.
+# packaging: also what `make deb` needs; plots, pictures: also what `make plots` or
+# `make pictures` needs.
 # shellcheck disable=SC2086	# lists of packages are split into words
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
@@ -16,6 +17,7 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
 readers="autofdo golang-go shellcheck chromium"
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
 [ "${1:-}" != plots ] || packages="$packages gnuplot-nox"
+[ "${1:-}" != pictures ] || packages="$packages chromium pngquant optipng"
 absent() {
 	for p in "$@"; do
 		dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"

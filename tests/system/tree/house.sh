@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rules of the tree: no binaries and no large files, a licence line in every source, unique file names, at most 24
-# files in a folder of src, lines of at most 120 columns, functions of at most 100 lines. Each check is also run on a
-# small tree with one planted fault per rule.
+# The rules of the tree: no binaries and no large files, few small pictures, which pages show, a licence line in every
+# source, unique file names, at most 24 files in a folder of src, lines of at most 120 columns, functions of at most 100
+# lines. Each check is also run on a small tree with one planted fault per rule.
 . "$TOP/tests/lib.sh"
 need git
 git -C "$TOP" rev-parse --git-dir >/dev/null 2>&1 || skip "this is not a git checkout"
@@ -13,6 +13,23 @@ tracked() { git ls-files -- "$@"; }
 binaries() {
 	tracked | xargs grep -l --binary-files=text "^$(printf '\177ELF')" | sed 's/$/: an ELF file/'
 	tracked | xargs wc -c | awk '$2 != "total" && $1 > 1048576 { print $2 ": larger than 1 MB" }'
+}
+
+# A picture is a PNG in docs/pictures of at most 150 KB, taken by tools/docs/pictures.sh and shown by README or a page
+# of docs; there are at most 12.  Pictures elsewhere, and those that the script takes but nobody added, are faults, too.
+pictures() {
+	tracked | grep -iE '\.(png|jpe?g|gif|webp|bmp|ico|pdf|mp4|webm)$' | grep -v '^docs/pictures/[a-z-]*\.png$' |
+		sed 's/$/: a picture outside docs\/pictures/'
+	tracked docs/pictures | grep -v '\.png$' | sed 's/$/: not a PNG/'
+	tracked docs/pictures | xargs -r wc -c | awk '$2 != "total" && $1 > 153600 { print $2 ": larger than 150 KB" }'
+	tracked docs/pictures | awk 'END { if (NR > 12) print "docs/pictures: " NR " files, more than 12" }'
+	tracked docs/pictures | sed 's|.*/||; s|\.png$||' | sort >"$work/there"
+	sed -n 's/^	shot \([a-z-]*\) [0-9].*/\1/p' tools/docs/pictures.sh 2>/dev/null | sort >"$work/taken"
+	tracked README.md 'docs/*.md' | xargs -r grep -oh '](\(docs/\|\.\./\|\)pictures/[a-z-]*\.png)' |
+		sed 's|.*/||; s|\.png)||' | sort -u >"$work/shown"
+	comm -23 "$work/there" "$work/taken" | sed 's/$/: no such picture in pictures.sh/'
+	comm -13 "$work/there" "$work/taken" | sed 's/$/: in pictures.sh, but not in docs\/pictures/'
+	comm -23 "$work/there" "$work/shown" | sed 's/$/: no page shows it/'
 }
 
 # Sources and scripts need a licence line. Data files name their source instead; docs/examples have none because the
@@ -41,7 +58,7 @@ folders() {
 # hold; pictures; code blocks of .md files, which show what programs print; here-documents of scripts, which are
 # programs and inputs: with another line break in a query, sqlite3 executes other instructions.
 columns() {
-	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$' -e '^COPYING$' |
+	tracked | grep -v -e '^tests/golden/' -e '^tests/fuzz/corpus/' -e '\.tsv$' -e '\.svg$\|\.png$' -e '^COPYING$' |
 		xargs awk '
 	FNR == 1 { block = 0; here = ""; page = FILENAME ~ /\.md$/; script = FILENAME ~ /\.sh$/ }
 	here != "" { word = $0; sub(/^\t+/, "", word); if (word == here) here = ""; next }
@@ -101,6 +118,7 @@ none() {	# CLAIM CHECK
 	if [ -s found ]; then bad "$1" found; else ok "$1"; fi
 }
 none "no tracked file is a binary or larger than 1 MB" binaries
+none "pictures are small, taken by the script and shown by a page" pictures
 none "every source and script has its SPDX line" licences
 none "file names are unique" names
 none "no folder of src has more than 24 files" folders
@@ -113,7 +131,7 @@ mkdir -p tree/src/room && cd tree && git init -q . || exit 1
 printf '/* SPDX-License-Identifier: GPL-2.0-or-later */\nint f(void)\n{\n\treturn 0;\n}\n' >src/room/good.c
 awk 'BEGIN { print "# a table"; for (i = 0; i < 30; i++) printf "%s\t", "long row"; print "" }' >rows.tsv
 git add .
-for rule in binaries licences names folders columns functions wanted; do
+for rule in binaries pictures licences names folders columns functions wanted; do
 	same "a tree in order: no $rule" "$(faults $rule .)" ""
 done
 cp /bin/true src/room/program
@@ -128,6 +146,16 @@ git add .
 same "an ELF file and a large one are found" "$(faults binaries . | sort | tr '\n' ' ')" \
 	"large.txt: larger than 1 MB src/room/program: an ELF file "
 git rm -qf src/room/program
+mkdir -p docs/pictures tools/docs
+head -c 160000 /dev/zero >docs/pictures/big.png
+head -c 10 /dev/zero | tee docs/pictures/bare.png docs/pictures/text.txt >src/room/icon.ico
+printf 'shot() {\n}\n	shot big 100\n	shot absent 100 1200\n' >tools/docs/pictures.sh
+echo '![What it is](docs/pictures/big.png)' >README.md
+git add .
+same "pictures out of place, too large, unnamed, unshown and not taken are found" \
+	"$(faults pictures . | cut -d: -f1 | tr '\n' ' ')" \
+	"src/room/icon.ico docs/pictures/text.txt docs/pictures/big.png bare text.txt absent bare text.txt "
+git rm -rqf docs tools README.md src/room/icon.ico
 same "a source without its licence is found" "$(faults licences .)" "src/room/bare.c: no SPDX line"
 same "two files of one name are found" "$(faults names .)" "good.c: the name of two files"
 same "a full folder is found" "$(faults folders .)" "src/room: 26 files, more than 24"

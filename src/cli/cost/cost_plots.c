@@ -3,11 +3,12 @@
 #include "cli/common/cli_svg.h"
 #include "cli/cost/cost_print.h"
 #include "util/json.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-enum { BINS = 40, BAR = 50, LEAST_BAR = 10, MOST_BAR = 120 };
-struct bins { uint32_t low[BINS + 1]; uint64_t count[BINS], most; unsigned n; };
+enum { BINS = 40, BAR = 50, LEAST_BAR = 10, MOST_BAR = 120, SPLIT_MOST = 6 };
+struct bins { uint64_t low[BINS + 2], count[BINS + 1], most; unsigned n; };
 
 /* The longest bar, behind `used` columns. */
 static unsigned bar_width(const struct cost_style *s, unsigned used)
@@ -16,22 +17,44 @@ static unsigned bar_width(const struct cost_style *s, unsigned used)
 	return width < used + LEAST_BAR ? LEAST_BAR : width > used + MOST_BAR ? MOST_BAR : width - used;
 }
 
-/* Makes up to BINS bins of equal width: from the least to the largest value if each cycle can have a bin, else
- * to the 98th percentile; the last bin takes what is above. */
+/* The bin behind the one that begins at `low`.  Below 2 << split each value has one; above that, each octave has
+ * 1 << split of them. */
+static uint64_t next_bin(uint64_t low, unsigned split)
+{
+	return low < UINT64_C(2) << split ? low + 1 : low + (UINT64_C(1) << (63 - __builtin_clzll(low) - split));
+}
+
+/* The bins from that of the least value to that of the largest.  Returns their number, or more than BINS. */
+static unsigned split_bins(struct bins *b, const struct spread *s, unsigned split)
+{
+	const uint32_t first = spread_quantile(s, 0);
+	unsigned n = 0;
+	uint64_t low = 0;
+	while (next_bin(low, split) <= first)
+		low = next_bin(low, split);
+	b->low[0] = low;
+	while (n <= BINS && low <= s->max) {
+		low = next_bin(low, split);
+		b->low[++n] = low;
+	}
+	return n;
+}
+
+/* Makes up to BINS bins, as narrow as that allows, whose widths grow with the values: a few late uops can have most of
+ * the cycles, and they too are shown apart. */
 static void make_bins(struct bins *b, const struct spread *s)
 {
-	uint32_t first = spread_quantile(s, 0), last = spread_quantile(s, 0.98);
-	last = s->max - first < BINS ? s->max : last;
-	uint32_t width = (last - first) / (BINS - 1) + 1;
+	unsigned split = SPLIT_MOST;
 	*b = (struct bins){ 0 };
-	b->n = (last - first) / width + 1;
-	for (unsigned i = 0; i <= b->n; i++)
-		b->low[i] = first + i * width;
+	while ((b->n = split_bins(b, s, split)) > BINS && split)
+		split--;
 	for (size_t i = 0; i < s->buckets; i++) {
 		if (!s->bucket[i])
 			continue;
-		uint32_t at = (spread_low(s, i) - first) / width;
-		b->count[at < b->n ? at : b->n - 1] += s->bucket[i];
+		unsigned at = 0;
+		while (at + 1 < b->n && b->low[at + 1] <= spread_low(s, i))
+			at++;
+		b->count[at] += s->bucket[i];
 	}
 	for (unsigned i = 0; i < b->n; i++)
 		b->most = b->count[i] > b->most ? b->count[i] : b->most;
@@ -70,7 +93,7 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 	fprintf(s->out, "\n Pushout of %s, cycles:\n", r->name);
 	for (unsigned i = 0; i < b.n; i++) {
 		unsigned empty = 0;
-		char range[32];
+		char range[48];
 		while (!b.count[i + empty])	/* the last bin is never empty */
 			empty++;
 		if (empty > 1) {
@@ -78,12 +101,10 @@ void cost_print_histogram(const struct cost_style *s, const struct cost_row *r)
 			i += empty - 1;
 			continue;
 		}
-		if (i + 1 == b.n && r->spread->max >= b.low[i + 1])
-			snprintf(range, sizeof range, "%u..%u", b.low[i], r->spread->max);
-		else if (b.low[i] + 1 == b.low[i + 1])
-			snprintf(range, sizeof range, "%u", b.low[i]);
+		if (b.low[i] + 1 == b.low[i + 1])
+			snprintf(range, sizeof range, "%" PRIu64, b.low[i]);
 		else
-			snprintf(range, sizeof range, "%u..%u", b.low[i], b.low[i + 1] - 1);
+			snprintf(range, sizeof range, "%" PRIu64 "..%" PRIu64, b.low[i], b.low[i + 1] - 1);
 		fprintf(s->out, " %13s %12s ", range, cost_grouped((double)b.count[i], n));
 		/* in a file whole columns, rounded down */
 		const double length = (double)most * (double)b.count[i] / (double)b.most;
@@ -162,9 +183,9 @@ static void svg_row(FILE *out, const struct cost_row *r, unsigned y, double most
 			SVG_PLOT + w * i, y + 58 - h, w > 2 ? w - 1 : w, h, colour[COST_PUSHOUT]);
 	}
 	fprintf(out,
-		"<text x=\"%d\" y=\"%u\" font-size=\"10\">%u</text><text x=\"%d\" y=\"%u\" font-size=\"10\" "
-		"text-anchor=\"end\">%u cycles and above</text>\n",
-		SVG_PLOT, y + 70, b.low[0], SVG_PLOT + SVG_PLOT_WIDTH, y + 70, b.low[b.n - 1]);
+		"<text x=\"%d\" y=\"%u\" font-size=\"10\">%" PRIu64 "</text><text x=\"%d\" y=\"%u\" font-size=\"10\" "
+		"text-anchor=\"end\">%" PRIu64 " cycles</text>\n",
+		SVG_PLOT, y + 70, b.low[0], SVG_PLOT + SVG_PLOT_WIDTH, y + 70, b.low[b.n] - 1);
 }
 
 void cost_svg(FILE *out, const struct cost_view *v, const char *title)

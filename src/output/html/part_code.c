@@ -9,10 +9,14 @@
  *        "file": [...], "line": [...],		where each is in the source; line 0: unknown
  *        "inlined": [...],			name of the inlined function it belongs to, text 0 if none
  *        "source": {"file": [...], "line": [...], "text": [...]},	the lines to show, in order
- *        "hit": [[EVENT, ROW, PERIOD, SAMPLES, LATENCY, LATENCIES, LATE], ...]}, ...]}
+ *        "hit": [[EVENT, ROW, THREAD, PERIOD, SAMPLES, LATENCY, LATENCIES, LATE], ...]}, ...],
+ *    "threads": [[PID, TID], ...],		those that hits name
+ *    "samples": [{"hit": [...], "latency": [...] or null}, ...]}	for each event of the part "profile"
  *
  * Texts are strings of the run.  A hit's row is the index of an instruction.  LATENCY is the sum of the LATENCIES known
- * latencies of accesses, LATE the sum of the cycles by which the samples' instructions retired late.  Functions come in
+ * latencies of accesses, LATE the sum of the cycles by which the samples' instructions retired late.  The samples of an
+ * event stand in the order of the part "profile", each with 1 + the number of its hit, counted over all functions, or 0
+ * if that is not here; they say what was hit when.  Functions come in
  * order of their largest share of a sampled event or of the exact cycles, and only FUNCTIONS of them; those whose code
  * cannot be read are left out.
  */
@@ -29,9 +33,13 @@
 #include <string.h>
 
 enum { FUNCTIONS = 200, CODE_LIMIT = 1 << 18, ROWS_LIMIT = 100000, AROUND = 3 };
+#define NO_KEY UINT32_MAX
 
-struct key { const struct symbol *symbol; uint64_t address, event; };
-struct hit { uint64_t period, samples, latency, latencies, late; };
+struct key { const struct symbol *symbol; uint64_t address, event, thread; };
+struct hit { uint64_t period, samples, latency, latencies, late; uint32_t number; };	/* number: in the page, or 0 */
+struct thread { uint32_t pid, tid; };
+struct sample { uint32_t key, latency; };	/* key: NO_KEY if it has no symbol */
+struct event { struct sample *sample; size_t samples, room; bool latencies; };
 struct function {
 	const struct symbol *symbol;
 	struct symfile *file;
@@ -43,7 +51,8 @@ struct row { uint32_t file, line, inlined; };
 struct load {
 	struct html_run *run;
 	struct profile *profile;
-	struct html_table keys, symbols;
+	struct html_table keys, symbols, threads;
+	struct event *event;
 	struct hit *hit;		/* one for each key */
 	struct function *function;	/* one for each symbol */
 	size_t room, function_room, events;
@@ -51,7 +60,25 @@ struct load {
 	const struct key **order;	/* the keys by function and address */
 	struct sources sources;
 	size_t rows;			/* written so far */
+	uint32_t hits;			/* likewise */
 };
+
+/* Notes a sample of an event that the part "profile" has. */
+static int note_sample(struct load *l, const struct perfdata_record *r, uint32_t key)
+{
+	struct event *e = &l->event[r->event];
+	if (exact_record_event(perfdata_event_info(l->run->file, r->event)->name) < EXACT_EVENTS)
+		return 0;
+	struct sample *grown = grow_array(e->sample, e->samples, &e->room, 256, sizeof *grown);
+	if (!grown)
+		return ERR_NOMEM;
+	const bool latency = !profile_counts_pushouts(l->profile->event[r->event].info) && r->weight;
+	e->sample = grown;
+	e->latencies |= latency;
+	grown[e->samples++] = (struct sample){ key, !latency ? 0 : r->weight < UINT32_MAX ? (uint32_t)r->weight :
+		UINT32_MAX };
+	return 0;
+}
 
 static int on_sample(void *context, const struct perfdata_record *r, const struct symbols_place *place,
 	const char *comm)
@@ -60,11 +87,12 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	(void)comm;
 	l->total[r->event] += r->period;
 	if (!place->symbol)
-		return 0;
+		return note_sample(l, r, NO_KEY);
 	const size_t functions = l->symbols.count, hits = l->keys.count;
 	const uint32_t symbol = html_number(&l->symbols, &place->symbol);
-	const uint32_t key = html_number(&l->keys, &(struct key){ place->symbol, place->address, r->event });
-	if (symbol == UINT32_MAX || key == UINT32_MAX)
+	const uint32_t thread = html_number(&l->threads, &(struct thread){ r->pid, r->tid });
+	const uint32_t key = html_number(&l->keys, &(struct key){ place->symbol, place->address, r->event, thread });
+	if (symbol == UINT32_MAX || key == UINT32_MAX || thread == UINT32_MAX)
 		return ERR_NOMEM;
 	if (symbol == functions) {
 		struct function *grown = grow_array(l->function, functions, &l->function_room, 64, sizeof *grown);
@@ -90,7 +118,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		h->latency += r->weight;
 		h->latencies++;
 	}
-	return 0;
+	return note_sample(l, r, key);
 }
 
 /* ---- the order of functions and hits ---- */
@@ -102,7 +130,9 @@ static int by_place(const void *x, const void *y)
 		return (uintptr_t)a->symbol < (uintptr_t)b->symbol ? -1 : 1;
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
-	return a->event < b->event ? -1 : a->event > b->event;
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
 static int hotter(const void *x, const void *y)
@@ -113,7 +143,7 @@ static int hotter(const void *x, const void *y)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static const struct hit *hit_of(const struct load *l, const struct key *k)
+static struct hit *hit_of(const struct load *l, const struct key *k)
 {
 	return &l->hit[k - (const struct key *)l->keys.key];
 }
@@ -280,11 +310,13 @@ static void write_hits(const struct writing *w)
 	fputs(",\n\"hit\": [", w->to);
 	for (size_t i = w->f->first; i < w->f->first + w->f->hits; i++) {
 		const struct key *k = w->l->order[i];
-		const struct hit *h = hit_of(w->l, k);
+		struct hit *h = hit_of(w->l, k);
+		h->number = ++w->l->hits;
 		while (row + 1 < w->rows && w->start[row + 1] <= k->address - w->f->symbol->start)
 			row++;
-		fprintf(w->to, "%s[%llu,%zu,%llu,%llu,%llu,%llu,%llu]", between, (unsigned long long)k->event, row,
-			(unsigned long long)h->period, (unsigned long long)h->samples, (unsigned long long)h->latency,
+		fprintf(w->to, "%s[%llu,%zu,%llu,%llu,%llu,%llu,%llu,%llu]", between, (unsigned long long)k->event, row,
+			(unsigned long long)k->thread, (unsigned long long)h->period,
+			(unsigned long long)h->samples, (unsigned long long)h->latency,
 			(unsigned long long)h->latencies, (unsigned long long)h->late);
 		between = ",";
 	}
@@ -329,6 +361,31 @@ static int write_function(FILE *to, struct load *l, const struct function *f, bo
 	return code;
 }
 
+static void write_samples(FILE *to, const struct load *l)
+{
+	const struct thread *thread = l->threads.key;
+	const char *between = "\n";
+	fputs("],\n\"threads\": [", to);
+	for (size_t i = 0; i < l->threads.count; i++)
+		fprintf(to, "%s[%u,%u]", i ? "," : "", thread[i].pid, thread[i].tid);
+	fputs("],\n\"samples\": [", to);
+	for (size_t i = 0; i < l->events; i++) {
+		const struct event *e = &l->event[i];
+		bool first = true;
+		if (exact_record_event(perfdata_event_info(l->run->file, i)->name) < EXACT_EVENTS)
+			continue;
+		fprintf(to, "%s{\"hit\": [", between);
+		between = ",\n";
+		for (size_t k = 0; k < e->samples; k++)
+			html_item(to, e->sample[k].key == NO_KEY ? 0 : l->hit[e->sample[k].key].number, &first);
+		fputs(e->latencies ? "],\n\"latency\": [" : "], \"latency\": null", to);
+		first = true;
+		for (size_t k = 0; k < e->samples && e->latencies; k++)
+			html_item(to, e->sample[k].latency, &first);
+		fputs(e->latencies ? "]}" : "}", to);
+	}
+}
+
 static int write_code(FILE *to, struct load *l)
 {
 	static const char *const help[] = {
@@ -351,6 +408,7 @@ static int write_code(FILE *to, struct load *l)
 	fputs("},\n\"functions\": [", to);
 	for (size_t i = 0; !code && i < l->symbols.count && i < FUNCTIONS && l->rows < ROWS_LIMIT; i++)
 		code = write_function(to, l, &l->function[i], &first);
+	write_samples(to, l);
 	fputs("]}", to);
 	return code;
 }
@@ -359,12 +417,15 @@ int html_part_code(FILE *to, struct html_run *r, struct err *err)
 {
 	const struct profile_options nothing = { 0 };
 	struct load l = { .run = r, .keys.bytes = sizeof(struct key), .symbols.bytes = sizeof(struct symbol *),
-		.events = perfdata_event_count(r->file) };
+		.threads.bytes = sizeof(struct thread), .events = perfdata_event_count(r->file) };
 	int code = profile_open(&l.profile, r->file, &nothing, err);
 	if (!code) {
 		l.total = calloc(l.events + 1, sizeof *l.total);
-		code = l.total ? profile_walk(l.profile, &(struct profile_visit){ &l, on_sample }, err) : ERR_NOMEM;
+		l.event = calloc(l.events + 1, sizeof *l.event);
+		code = l.total && l.event ? 0 : ERR_NOMEM;
 	}
+	if (!code)
+		code = profile_walk(l.profile, &(struct profile_visit){ &l, on_sample }, err);
 	if (!code)
 		code = sort(&l);
 	if (!code)
@@ -372,11 +433,15 @@ int html_part_code(FILE *to, struct html_run *r, struct err *err)
 	if (code == ERR_NOMEM)
 		err_set(err, ERR_NOMEM, "out of memory");
 	source_text_free(&l.sources);
+	for (size_t i = 0; l.event && i < l.events; i++)
+		free(l.event[i].sample);
+	free(l.event);
 	free(l.order);
 	free(l.total);
 	free(l.hit);
 	free(l.function);
 	html_table_free(&l.keys);
+	html_table_free(&l.threads);
 	html_table_free(&l.symbols);
 	profile_free(l.profile);
 	return code;

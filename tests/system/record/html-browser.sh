@@ -94,10 +94,15 @@ click #tab-topdown
 eval "front " + Math.round(100 * parseFloat(document.querySelector("[data-node=Frontend_Bound] .number").textContent))
 click #tab-costs
 eval "mispredicts " + document.querySelector("[data-event=mispredict] small").textContent.replace(/\D/g, "")
-eval "bins " + (document.querySelectorAll(".histogram .row").length > 3)
+eval "bins " + (document.querySelectorAll("[aria-label='Histogram of pushouts'] .row").length > 3)
+eval "last bin " + [...document.querySelectorAll(".card")].every((c) => { c.click(); const r = [...document.querySelectorAll("[aria-label='Histogram of pushouts'] .row")]; return r.every((x) => { const [a, b] = x.querySelector(".label").textContent.split("–").map(Number); return !(b >= 2 * a); }); })
 eval page.choose({ function: page.runs[0].functions.name.findIndex((n, i) => page.nameOf(page.runs[0], i) === "main") })
 click #tab-code
 eval "exact " + document.querySelector("#view-code .note").textContent.match(/[\d,]+/)[0].replace(/,/g, "")
+eval page.choose({ from: 20000, to: 60000 }) || "part"
+eval "code part " + (document.querySelector("#view-code .note").textContent.match(/([\d,]+) samples of cycles:u from/)[1] === page.text.count(page.sums(page.runs[0]).self[page.chosen.function] / 1009))
+eval page.choose({ from: 0, to: Infinity })
+eval "sums " + [...Array(page.runs[0].code.functions.length).keys()].every((k) => { const c = page.runs[0].code; const before = c.functions.slice(0, k).reduce((n, f) => n + f.hit.length, 0); return c.functions[k].hit.every((h, i) => c.events[h[0]] !== "cycles:u" || c.samples[0].hit.filter((x) => x === before + i + 1).length === h[4]); })
 eval "marked " + document.querySelectorAll("#view-code .asm tr[aria-selected]").length
 key j
 eval "moved " + (+document.querySelector("#view-code .asm tr[aria-selected]").dataset.row >= 0)
@@ -132,6 +137,9 @@ browse script
 said_line 'top-down: the exact share of topdown --json' "front $frontend"
 said_line 'costs: the events of cost --json' "mispredicts $mispredicts"
 said_line 'costs: a histogram with bins' 'bins true'
+said_line 'costs: no bin reaches over a doubling, the last neither' 'last bin true'
+said_line 'code: the samples of an interval are those of its function' 'code part true'
+said_line 'code: the samples one by one are those added up' 'sums true'
 said_line 'code: the cycles of report --cycles exact' "exact $exact"
 hasnt 'code: the hottest instruction is marked' '^marked 0' out
 said_line 'code: j goes to the next instruction' 'moved true'

@@ -25,6 +25,7 @@ command -v chromium >/dev/null 2>&1 || { echo "chromium is not installed: the vi
 "$SOFTPMU" record -q -c 2003 -o hard.data --replay hard.trace || bad "record"
 "$SOFTPMU" report -i hard.data --html page.html --add hard.json || bad "report"
 "$SOFTPMU" report -i hard.data --html without.html || bad "report"
+of_hard=$(jq -s '.[0].texts as $t | [.[1:][].rows.text[] | select($t[.][2] | test("^hard\\+"))] | length' hard.json)
 cat >script <<END
 size 1280 900
 open page.html
@@ -42,6 +43,13 @@ wait !document.getElementById("tip").hidden
 eval [...document.getElementById("tip").children].some((e) => /delivered by/.test(e.textContent)) ? "stages" : "none"
 key +
 key ArrowRight
+click #view-pipeline canvas
+eval page.nameOf(page.runs[0], page.chosen.function)
+eval page.choose({ function: -1 }) || "chosen"
+key Home
+eval page.choose({ function: page.runs[0].functions.name.findIndex((n) => page.runs[0].strings[n] === "hard") }) || "chosen"
+wait / rows are of hard\\.$/.test(document.querySelectorAll("#view-pipeline [aria-live]")[1].textContent)
+eval +document.querySelectorAll("#view-pipeline [aria-live]")[1].textContent.replace(/[^0-9]/g, "")
 errors
 requests
 open without.html
@@ -51,5 +59,9 @@ END
 "$PROGRAMS/browser" <script >out 2>err || bad "the view opens, moves and shows a row's stages" err
 same "the view has all rows, shows a row's stages, and asks for nothing" "$(cat out)" "$rows
 stages
+hard
+chosen
+chosen
+$of_hard
 no tab"
 exit $failed

@@ -49,6 +49,13 @@ click #tab-timeline
 drag 0.5 0.75 #view-timeline canvas
 eval page.chosen.from > 0 && page.chosen.to < Infinity
 eval page.sums(page.runs[0]).samples < page.runs[0].profile.events[0].samples / 3
+click #tab-topdown
+eval (() => { const all = (r, c) => page.levelsOf(r, c).all, r = page.runs[0]; return all(r, true) > 0 && all(r, true) < all(r, false) / 3; })()
+eval document.querySelectorAll("#view-topdown [data-level]").length
+eval document.querySelector("#view-topdown h2").textContent.startsWith("Issue slots from ")
+click #tab-code
+eval document.querySelector("#view-code .note").textContent.includes("cycles are those of the whole run")
+eval document.querySelector("#view-code .src") ? "source" : document.querySelector("#view-code .note").textContent.startsWith("No source: ")
 key Escape
 eval page.chosen.to === Infinity && page.chosen.function === -1
 key 1
@@ -70,6 +77,11 @@ true
 true
 true
 true
+true
+4
+true
+true
+source
 true
 Summary
 true

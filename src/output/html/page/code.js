@@ -4,7 +4,8 @@
  * With an exact profile in the file, cycles are those for which retirement waited for the instruction, coloured by
  * cause, and a mark shows where the chosen event's samples fell: the distance is the skid.  Choose a line and its
  * instructions are marked, and the other way round; keys j and k move through the instructions, n and p through the
- * functions.  The numbers are of the whole run: the file's hits are added up by instruction. */
+ * functions.  Samples are those of the chosen thread and interval; cycles of the exact profile, which has no times,
+ * those of the chosen thread in the whole run. */
 "use strict";
 (() => {
 	const run = page.runs[0], code = run.code, {element, text} = page;
@@ -35,15 +36,16 @@
 			late: 0
 		}));
 		const all = { cycles: 0, period: 0, samples: 0, event: name };
-		for (const [e, at, period, samples, latency, latencies, late] of f.hit) {
+		const whole = page.whole();
+		for (const [e, at, who, period, samples, latency, latencies, late] of f.hit) {
 			const row = rows[at];
-			if (!row)
+			if (!row || !page.passes(...code.threads[who]))
 				continue;
 			if (isExact[e]) {
 				row.cycles += period;
 				row.causes.set(code.events[e], (row.causes.get(code.events[e]) || 0) + period);
 				all.cycles += period;
-			} else if (e === event) {
+			} else if (whole && e === event) {
 				row.period += period;
 				row.samples += samples;
 				row.latency += latency;
@@ -53,7 +55,36 @@
 				all.samples += samples;
 			}
 		}
+		if (!whole)
+			addSamples(f, rows, all);
 		return {rows, all};
+	}
+
+	/* The number of a function's first hit, from 1 on. */
+	const firstHit = new Map();
+	for (let i = 0, number = 1; code && i < code.functions.length; i++) {
+		firstHit.set(code.functions[i], number);
+		number += code.functions[i].hit.length;
+	}
+
+	/* The samples of the chosen interval, one by one. */
+	function addSamples(f, rows, all) {
+		const event = page.runs[0].profile.events[page.chosen.event];
+		const first = firstHit.get(f), {hit, latency} = code.samples[page.chosen.event] || { hit: [] };
+		for (const i of page.samplesOf(run, event)) {
+			const row = hit[i] ? rows[f.hit[hit[i] - first]?.[1]] : null;
+			if (!row)
+				continue;
+			row.period += event.weight[i];
+			row.samples++;
+			row.late += event.late ? event.late[i] : 0;
+			if (latency && latency[i]) {
+				row.latency += latency[i];
+				row.latencies++;
+			}
+			all.period += event.weight[i];
+			all.samples++;
+		}
 	}
 
 	function add(into, row) {
@@ -148,21 +179,24 @@
 								 s.all.period ? r.period / s.all.period : 0)),
 				1e-9);
 		const rows = element("tbody"), nothing = { cycles: 0, period: 0, causes: new Map() };
-		let file = -1, last = 0;
+		let file = -1, last = 0, here = false;
 		const columns = 3 + (exact ? 1 : 0) + (s.all.period ? 1 : 0);
 		for (let i = 0; i < f.source.line.length; i++) {
 			const line = f.source.line[i];
 			if (f.source.file[i] !== file) {
 				file = f.source.file[i];
-				const here = f.source.text.some((t, k) => t && f.source.file[k] === file);
+				here = f.source.text.some((t, k) => t && f.source.file[k] === file);
+				last = f.source.line[i] - 1;
 				rows.append(element("tr", { class: "path" },
 					element("td", { colspan: columns },
 						run.strings[file] + (here ? "" : " (this file is not here)"))));
-			} else if (line !== last + 1) {
+			} else if (here && line !== last + 1) {
 				rows.append(
 					element("tr", { class: "gap" }, element("td", { colspan: columns }, "⋯")));
 			}
 			last = line;
+			if (!here)
+				continue;
 			const key = `${file}:${line}`, r = of.get(key) || nothing;
 			const tr = element("tr", {
 				"data-line": key,
@@ -177,9 +211,6 @@
 				cell(run.strings[f.source.text[i]], "what"));
 			rows.append(tr);
 		}
-		if (!f.source.line.length)
-			return element("p", { class: "note" },
-				"No source lines: the program has no debugging information (gcc -g).");
 		const head = [exact ? "Cycles %" : null, s.all.period ? "Samples %" : null, "", "Line", "Source"];
 		return element("table", { class: "code src", "aria-label": "Source" },
 			element("thead", null,
@@ -187,6 +218,18 @@
 					...head.filter((h) => h !== null)
 						.map((h) => element("th", { scope: "col" }, h)))),
 			rows);
+	}
+
+	/* Why a function has no source here, or "". */
+	function missing(f) {
+		if (!f.source.line.length)
+			return `No source: ${page.objectOf(run, f.function) || "the object"} has no debugging ` +
+				"information (gcc -g, or the debug package of a library).";
+		if (f.source.text.some((t) => t))
+			return "";
+		const files = [...new Set(f.source.file)].map((i) => run.strings[i]);
+		const more = files.length > 1 ? ` and ${files.length - 1} more files are` : " is";
+		return `No source: ${files[0]}${more} not here.`;
 	}
 
 	/* Marks the rows of a source line on both sides; scrolls the other side to the first of them. */
@@ -225,7 +268,11 @@
 		if (exact)
 			lines.push(`${text.count(s.all.cycles)} cycles by the exact profile.`);
 		if (s.all.samples)
-			lines.push(`${text.count(s.all.samples)} samples of ${s.all.event}.`);
+			lines.push(`${text.count(s.all.samples)} samples of ${s.all.event}${page.part()}.`);
+		else if (page.part())
+			lines.push(`No samples of ${s.all.event || "the event"}${page.part()}.`);
+		if (exact && !page.whole())
+			lines.push("The exact profile has no times: its cycles are those of the whole run.");
 		if (exact && s.all.period && s.all.cycles)
 			lines.push(`${
 					   text.percent(skid(s),
@@ -235,16 +282,20 @@
 			lines.push("Without the exact profile there are no causes: softpmu record --exact keeps it.");
 		if (!s.rows.some((r) => r.latencies || r.late))
 			lines.push("Latencies: softpmu record -W with a precise event.");
+		const why = missing(f);
+		if (why)
+			lines.unshift(why);
 		note.textContent = lines.join(" ");
 		const legend = exact ? element("div", { class: "legend" }, ...kinds.map(([name,
 			label]) => element("span", null, element("i", { class: name }), label)))
 				     : null;
-		const left = element(
+		const left = why ? null : element(
 			"div", { class: "side", tabindex: 0, role: "group", "aria-label": "Source" }, sources(f, s));
 		const right =
 			element("div", { class: "side", tabindex: 0, role: "group", "aria-label": "Instructions" },
 				instructions(f, s));
-		const sides = element("div", { class: f.source.line.length ? "sides" : "sides alone" }, left, right);
+		const sides = element("div", { class: why ? "sides alone" : "sides" },
+			...[left, right].filter(Boolean));
 		body.replaceChildren(...[legend, sides].filter((x) => x));
 		const heat = (r) => r.cycles || (exact ? 0 : r.period);
 		const hottest = s.rows.reduce((best, r, i) => heat(r) > heat(s.rows[best]) ? i : best, 0);

@@ -83,28 +83,35 @@
 			].join(" ")));
 	}
 
-	/* Bins of one width up to the 95th percentile; 0 and what is above have bins of their own, so that the last one
-	 * holds at most 5 %. */
+	/* Bins whose width grows with the values, as narrow as 24 of them allow: below 2 * split each value has
+	 * one, above that each octave has `split`. So the few late uops that have most of the cycles are shown
+	 * apart, too. */
 	function bins(pairs) {
-		const all = pairs.reduce((n, [, count]) => n + count, 0);
-		let limit = 0, seen = 0;
-		for (const [value, count] of pairs)
-			if (seen < 0.95 * all) {
-				seen += count;
-				limit = value;
+		const all = pairs.reduce((n, [, count]) => n + count, 0), last = pairs[pairs.length - 1][0];
+		const cycles = pairs.reduce((n, [value, count]) => n + value * count, 0);
+		const edges = (split) => {
+			const out = [0];
+			for (let low = 0; low <= last; out.push(low))
+				low += low < 2 * split ? 1 : 2 ** Math.floor(Math.log2(low)) / split;
+			return out;
+		};
+		let split = 64;
+		while (split > 1 && edges(split).length > 25)
+			split /= 2;
+		const low = edges(split), out = [];
+		let next = 0;
+		for (let i = 0; i + 1 < low.length; i++) {
+			const high = low[i + 1] - 1, label = high > low[i] ? `${low[i]}–${high}` : String(high);
+			const bin = { label, n: 0, cycles: 0 };
+			for (; next < pairs.length && pairs[next][0] < low[i + 1]; next++) {
+				bin.n += pairs[next][1];
+				bin.cycles += pairs[next][0] * pairs[next][1];
 			}
-		const size = 10 ** Math.floor(Math.log10(Math.max(1, limit / 20)));
-		const width = Math.max(1, [1, 2, 5, 10].map((k) => k * size).find((w) => limit / w <= 20));
-		const count = Math.floor((Math.max(1, limit) - 1) / width) + 1;
-		const out = [ { label: "0", n: 0 } ];
-		for (let i = 0; i < count; i++) {
-			const from = 1 + i * width, to = from + width - 1;
-			out.push({label: width === 1 ? String(from) : `${from}–${to}`, n: 0});
+			out.push(bin);
 		}
-		out.push({ label: `over ${count * width}`, n: 0 });
-		for (const [value, n] of pairs)
-			out[value === 0 ? 0 : Math.min(count + 1, 1 + Math.floor((value - 1) / width))].n += n;
-		return { out: out[out.length - 1].n ? out : out.slice(0, -1), all };
+		while (out.length > 1 && !out[0].n)
+			out.shift();
+		return { out, all, cycles };
 	}
 
 	function choose(o) {
@@ -119,14 +126,15 @@
 				      : "There are no histograms: softpmu cost --json --histogram prints them."));
 			return;
 		}
-		const {out, all} = bins(pairs), most = Math.max(...out.map((b) => b.n));
+		const {out, all, cycles} = bins(pairs), most = Math.max(...out.map((b) => b.n));
 		const quartiles = o.pushout_quartiles ? ` Quartiles: ${o.pushout_quartiles.join(", ")}.` : "";
 		detail.append(element("p", { class: "note" },
 				      `${text.count(all)} uops by the cycles by which they retired late; ` +
 					      `the latest by ${text.count(pairs[pairs.length - 1][0])}.${quartiles}`),
 			element("div", { class: "histogram", role: "group", "aria-label": "Histogram of pushouts" },
 				...out.map((b) => bar(b.n / most, "two", b.label,
-						   `${text.count(b.n)}  ${text.percent(b.n, all)}`))));
+						   `${text.count(b.n)}  ${text.percent(b.n, all)}`,
+						   `${text.percent(b.cycles, cycles)} of all their cycles`))));
 	}
 
 	page.view({

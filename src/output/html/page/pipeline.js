@@ -5,6 +5,8 @@
  * the rows that can be seen are drawn, so the excerpt may have any length.  Cycles begin at the fetch of the row at the
  * top.
  *
+ * Rows of the chosen function are marked, and the first of them is shown; a click on a row chooses its function.
+ *
  * Keys: Up, Down, PageUp, PageDown, Home and End move, Left and Right shift the cycles, + and - zoom. */
 "use strict";
 (() => {
@@ -13,6 +15,7 @@
 	const colors = ["--quiet", "--frontend", "--six", "--eight", "--two", "--four", "--seven", "--retiring",
 		"--none", "--accent"];
 	let head = null, rows = null, count = 0, scroller = null, canvas = null, wide = 6, shift = 0, status = null;
+	let marked = [], choice = null;
 	const files = page.runs[0].analyses || [];
 	const line = files.find(({ lines }) => lines[0] && lines[0].pipeline);
 
@@ -32,6 +35,34 @@
 		}
 		for (let i = 1; i < count; i++)
 			rows.fetch[i] += rows.fetch[i - 1];
+	}
+
+	/* "main+0x12 (file.c:3)" is in main.  Places have no object: the function of that name, if possible one
+	 * that has samples. */
+	const functionName = (place) => place.replace(/\+0x[0-9a-f]+( \(.*\))?$/, "");
+	function functionOf(i) {
+		const name = functionName(head.texts[rows.text[i]][2]), run = page.runs[0], sums = page.sums(run);
+		let found = -1;
+		for (let f = 0; name && f < run.functions.name.length; f++)
+			if (run.strings[run.functions.name[f]] === name && (found < 0 ||
+				(sums && sums.total[f] > sums.total[found])))
+				found = f;
+		return found;
+	}
+
+	/* Marks the texts of the chosen function; shows its first row if it is not in sight. */
+	function follow(jump) {
+		const f = page.chosen.function, run = page.runs[0];
+		const name = f < 0 ? "" : run.strings[run.functions.name[f]];
+		marked = head.texts.map((t) => name && functionName(t[2]) === name);
+		const first = rows.text.findIndex((t) => marked[t]);
+		const last = top() + Math.floor(scroller.clientHeight / rowHeight);
+		const seen = rows.text.subarray(top(), last).some((t) => marked[t]);
+		if (jump && first >= 0 && !seen)
+			scroller.scrollTop = first * rowHeight;
+		choice.textContent = f < 0 ? "" : first < 0 ? `No row is of ${page.nameOf(run, f)}.`
+			: `${page.text.count(rows.text.reduce((n, t) => n + (marked[t] ? 1 : 0), 0))} rows are of ${
+				page.nameOf(run, f)}.`;
 	}
 
 	/* The stages of a row that take time: [kind, first cycle, end]. */
@@ -66,6 +97,11 @@
 		context.font = '12px ui-monospace, "DejaVu Sans Mono", monospace';
 		for (let k = 0; k * rowHeight < height && first + k < count; k++) {
 			const i = first + k, y = k * rowHeight, fetch = rows.fetch[i];
+			if (marked[rows.text[i]]) {
+				context.fillStyle = page.color("--accent");
+				context.globalAlpha = 0.18;
+				context.fillRect(0, y, width, rowHeight);
+			}
 			context.globalAlpha = rows.wrong[i] ? 0.55 : 1;
 			for (const [kind, begin, end] of stages(i)) {
 				const from = Math.max(left, x(fetch + begin)), to = Math.min(width, x(fetch + end));
@@ -117,6 +153,12 @@
 		page.tip(lines, event.clientX, event.clientY);
 	}
 
+	function pick(event) {
+		const i = at(event), f = i < 0 ? -1 : functionOf(i);
+		if (f >= 0)
+			page.choose({ function: f });
+	}
+
 	function legend() {
 		return page.element("p", { class: "note" }, ...head.stages.flatMap(([name, meaning], k) => [
 			page.element("span", { style: `background: var(${colors[k]}); color: var(${k === 9 ? "--page"
@@ -142,9 +184,10 @@
 				style: "height: 65vh; overflow-y: auto; border: 1px solid var(--line)",
 				onscroll: () => { page.tip(null); canvas.redraw(); } }, holder);
 			const height = () => Math.max(rowHeight, scroller.clientHeight);
-			root.append(legend(), status, scroller);
+			choice = page.element("p", { class: "note", "aria-live": "polite" });
+			root.append(legend(), status, choice, scroller);
 			canvas = page.canvas(holder, height, draw, { role: "img",
-				"aria-label": "Stages of each uop over cycles", onmousemove: point,
+				"aria-label": "Stages of each uop over cycles", onmousemove: point, onclick: pick,
 				onmouseleave: () => page.tip(null) });
 			/* the canvas stays in sight; what is behind it gives the scroll bar its length */
 			scroller.append(page.element("div", {
@@ -152,7 +195,10 @@
 			new ResizeObserver(() => canvas.redraw()).observe(scroller);
 			canvas.now();
 		},
-		update() { canvas.redraw(); },
+		update(changed) {
+			follow(changed.has("function"));
+			canvas.redraw();
+		},
 		key(event) {
 			if (event.key in move)
 				scroller.scrollTop += move[event.key] * rowHeight;

@@ -8,6 +8,10 @@
  *	page.exactOf(f)         { cycles, instructions, causes, levels } of function f of runs[0] in the exact
  *	                        profile, or null: causes are [name, cycles], most first; levels are cycles by level 1
  *	page.matches(run, f)    does the function's or object's name hold what is searched for?
+ *	page.whole()            is the chosen interval the whole run?
+ *	page.passes(pid, tid)   is this the chosen thread, or are all chosen?
+ *	page.part()             " from 1 µs to 2 µs, thread NAME": what of the run is chosen, "" for all of it
+ *	page.samplesOf(run, event)   the numbers of the samples that pass the chosen thread and interval
  *	page.sums(run, event)   { weight, samples, self, total, late, node }: what passes the chosen thread and interval
  *	                        of an event (default: the chosen one; null if the run has none): sums over all, by
  *	                        function (Float64Array: self, total, late = cycles times weight), and by stack (node:
@@ -109,6 +113,24 @@
 		}
 		return low;
 	}
+
+	page.whole = () => page.chosen.from <= 0 && page.chosen.to === Infinity;
+	page.passes = (pid, tid) => {
+		const who = page.chosen.thread, threads = page.runs[0].profile.threads;
+		return who < 0 || (threads.pid[who] === pid && threads.tid[who] === tid);
+	};
+	page.part = () => (page.whole() ? "" : ` from ${page.text.time(page.chosen.from)} to ${
+		page.chosen.to === Infinity ? "the end" : page.text.time(page.chosen.to)}`) +
+		(page.chosen.thread < 0 ? "" : `, thread ${page.threadOf(page.runs[0], page.chosen.thread)}`);
+
+	page.samplesOf = function* samplesOf(run, event) {
+		/* a thread is one of the run's own: it has no counterpart in the other run */
+		const thread = run === page.runs[0] ? page.chosen.thread : -1;
+		const [from, to] = run === page.runs[0] ? [page.chosen.from, page.chosen.to] : [0, Infinity];
+		for (let i = first(event.time, from); i < event.time.length && event.time[i] < to; i++)
+			if (thread < 0 || event.thread[i] === thread)
+				yield i;
+	};
 
 	page.sums = (run, event = page.eventOf(run)) => {
 		if (!event)

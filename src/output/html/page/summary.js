@@ -210,21 +210,8 @@
 				{ onclick: () => { page.choose(f.what); page.show(f.view); } }, "Show")));
 		root.append(page.element("h2", null, "Worth acting on"),
 			list.children.length ? list : page.element("p", { class: "note" }, "Nothing stands out."));
-		if (sum && sum.slots) {
-			const bar = page.element("div", { class: "bar tall" });
-			const levels = [["retiring", "retiring", "ret."], ["bad", "bad speculation", "bad."],
-				["frontend", "front-end bound", "fe."], ["backend", "back-end bound", "be."]];
-			const legend = page.element("div", { class: "legend" });
-			for (const [name, text, begin] of levels) {
-				const share = percent(sum.part(begin));
-				const part = page.element("i", { class: name, title: `${text}: ${share}` });
-				part.style.width = share.replace(" ", "");
-				bar.append(part);
-				legend.append(page.element("span", null, page.element("i", { class: name }),
-					`${text} ${share}`));
-			}
-			root.append(page.element("h2", null, "Issue slots"), bar, legend);
-		}
+		if (sum && sum.slots)
+			root.append(page.element("h2", null, "Issue slots"), ...page.levelBar(page.levelsOf(run)));
 		root.append(page.element("h2", null, "Counts"),
 			page.element("div", { class: "wide-table" }, counts(sum, before)),
 			page.element("h2", null, "Run"), page.element("dl", null, ...facts.flatMap(([name, text]) =>

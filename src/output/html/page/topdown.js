@@ -2,7 +2,8 @@
  * View: the top-down tree, to the scale of the exact shares.  A node's bar begins where it lies in its parent's, so
  * that lengths add up; the formula's value is a mark, which says how far the formula is off.
  *
- * Data: lines of `softpmu topdown --json` in run.analyses.  Several trees (threads, intervals) can be chosen from. */
+ * Data: lines of `softpmu topdown --json` in run.analyses.  Several trees (threads, intervals) can be chosen from.
+ * They are of the whole run; of the chosen interval or thread, the first level comes from the timeline (levels.js). */
 "use strict";
 (() => {
 	const {element, text} = page;
@@ -17,7 +18,7 @@
 		Core_Bound: "core"
 	};
 	const trees = new Map();
-	let place = null, metrics = [];
+	let place = null, part = null, metrics = [];
 
 	for (const {lines} of page.runs[0].analyses)
 		for (const o of lines)
@@ -84,6 +85,8 @@
 		id: "topdown",
 		title: "Top-down",
 		build(root) {
+			part = element("div", { "aria-live": "polite" });
+			root.append(part);
 			if (!trees.size) {
 				root.append(
 					element("p", { class: "note" }, "The page has no top-down tree. Make it with ",
@@ -117,6 +120,23 @@
 										m.unit === "1" ? "" : m.unit))))));
 			draw(labels[0]);
 		},
-		update() {},
+		update() {
+			if (!page.part()) {
+				part.replaceChildren();
+				return;
+			}
+			const slots = page.levelsOf(page.runs[0], true);
+			const tree = trees.size ? " The tree below is of the whole run." : "";
+			if (slots && slots.all)
+				part.replaceChildren(element("h2", null, `Issue slots${page.part()}`),
+					...page.levelBar(slots), element("p", { class: "note" },
+						`By the timeline, to its intervals of ${
+							page.text.time(page.runs[0].timeline.interval)}.${tree}`));
+			else
+				part.replaceChildren(element("p", { class: "note" }, slots
+					? `No issue slots${page.part()}: nothing ran there.${tree}`
+					: `The file has no timeline, so it does not have the issue slots${
+						page.part()}.${tree}`));
+		},
 	});
 })();

@@ -13,8 +13,9 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
 # libsqlite3-dev is for the profile store (src/store), which has to survive crashes and concurrent writers;
 # libjson-c-dev (MIT) reads the JSON of gate and compare, which may come from anywhere.
 
-# golang-go: go tool pprof; shellcheck: checks all scripts; chromium: opens pages
-readers="autofdo golang-go shellcheck chromium"
+# golang-go: go tool pprof; shellcheck: checks all scripts; chromium: opens pages;
+# libbenchmark-dev and python3-yaml (under 1 MB): the recipes for CI.  Not here: cargo and librust-criterion-dev, 390 MB
+readers="autofdo golang-go shellcheck chromium libbenchmark-dev python3-yaml"
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
 [ "${1:-}" != plots ] || packages="$packages gnuplot-nox"
 [ "${1:-}" != pictures ] || packages="$packages chromium pngquant optipng"

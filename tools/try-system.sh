@@ -44,7 +44,7 @@ inside apt-get install -y -qq --no-install-recommends git make ca-certificates >
 rm -rf "$root/root/softpmu"
 mkdir -p "$root/root/softpmu"
 git clone -q "$top" "$root/root/softpmu/main"
-[ ! -d "$top/../shared" ] || cp -a "$top/../shared" "$root/root/softpmu/shared"
+[ ! -d "$top/../shared" ] || cp -aL "$top/../shared" "$root/root/softpmu/shared"
 inside sh -c '. /etc/os-release; echo "$PRETTY_NAME"'
 failed=0
 printf '%s\n' "${COMMANDS:-make demo

@@ -219,7 +219,8 @@ static bool operand(FILE *to, const struct line *l, const struct form *f, unsign
 		bool chase = l->latency && n > 0 && register_token(f->operand[0], of, &other_bits, &other_which) &&
 			*of == 'r' &&
 		             strncmp(f->mnemonic, "X", 1) && strncmp(f->mnemonic, "CMPXCHG", 7);
-		fprintf(to, "%s[", bits ? pointer(bits) : "");
+		const char *size = pointer(bits);	/* NULL: the token has no size */
+		fprintf(to, "%s[", size ? size : "");
 		if (chase)
 			return general(to, l, (unsigned)l->word_bytes * 8, in->idx, 0) && fputc(']', to) != EOF;
 		/* no two addresses are in one bank of L1D */

@@ -93,8 +93,8 @@ if command -v g++ >/dev/null 2>&1; then	# C linkage works
 		return 0;
 	}
 	C
-	eval "g++ -Wall -Wextra -Werror link.cc $(pkg-config --cflags --libs softpmu) '-Wl,-rpath,$prefix/lib' -o link" &&
-		./link "$events/p6.tsv"
+	flags=$(pkg-config --cflags --libs softpmu)
+	eval "g++ -Wall -Wextra -Werror link.cc $flags '-Wl,-rpath,$prefix/lib' -o link" && ./link "$events/p6.tsv"
 	same "a C++ program links and runs" $? 0
 fi
 exit $failed

@@ -249,8 +249,8 @@
 	function say() {
 		const [a, b] = [low, high].map(page.text.time);
 		status.textContent = `${a} to ${b} of ${page.text.time(lastTime())} modelled time. ` +
-			"Drag to choose an interval: flame graph, functions and code then show only what was sampled in " +
-			"it. Memory, costs and the top-down tree stay those of the whole run.";
+			"Drag to choose an interval: flame graph, functions and code then show only what was sampled " +
+			"in it. Memory, costs and the top-down tree stay those of the whole run.";
 		button.disabled = page.chosen.to === Infinity;
 	}
 

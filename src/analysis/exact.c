@@ -160,6 +160,9 @@ enum exact_cause exact_uop_cause(const struct spmu_record *r)
 	const bool walk = did & SPMU_DID(STLB_MISS);
 	if (did & SPMU_DID(CLEAR_MEMORY_ORDER))
 		return EXACT_CLEAR;
+	/* a locked load that waits for another core's line waits for no older work */
+	if (is & SPMU_IS(LOCK) && is & SPMU_IS(LOAD) && did & SPMU_DID(SNOOP_HITM))
+		return EXACT_SNOOP;
 	if (is & (SPMU_IS(LOCK) | SPMU_IS(SERIALIZING)))
 		return EXACT_SERIALIZE;
 	if (is & SPMU_IS(LOAD)) {

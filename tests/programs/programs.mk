@@ -32,6 +32,12 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
+# The programs with one known bottleneck each.
+ZOO := $(patsubst tests/programs/zoo/%.c,$P/%,$(wildcard tests/programs/zoo/zoo_*.c))
+programs: $(ZOO)
+$(ZOO): $P/%: tests/programs/zoo/%.c tests/programs/zoo/zoo.h
+	@mkdir -p $(@D)
+	gcc -O2 -g -fno-pie -no-pie -static -pthread -o $@ $<
 programs: $P/inlined $P/templates
 $P/inlined $P/templates: $P/%: tests/programs/%.cc
 	@mkdir -p $(@D)

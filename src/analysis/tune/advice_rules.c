@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONGEST = 15 };	/* bytes of an instruction */
 enum { OFTEN = 20, ENOUGH = 200, PAGE = 4096 };	/* ENOUGH: fewer events show no pattern */
 
 /* ---- changes of the machine ---- */
@@ -60,6 +61,11 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 	if (!a->ip)
 		a->ip = s->ip;
 	p->between |= same_set(&p->before, s, core);
+	if (s->pid == p->before.pid && s->ip > p->before.ip && s->ip - p->before.ip <= LONGEST)
+		p->code_bytes += s->ip - p->before.ip;
+	p->code_lines += s->pid != p->before.pid || s->ip >> 6 != p->before.ip >> 6;
+	if (!s->stride && s->regular * 4 >= s->steps * 3)
+		p->kept += s->n[EVIDENCE_FORWARDED];
 	p->before = *s;
 	a->instructions += s->instructions;
 	for (unsigned i = 0; i < EXACT_CAUSES; i++)
@@ -83,7 +89,8 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 bool advice_of_lines(const struct evidence_site *s)
 {
 	static const uint8_t any[] = { EVIDENCE_COND_MISSED, EVIDENCE_INDIRECT_MISSED, EVIDENCE_ALIAS, EVIDENCE_BLOCKED,
-		EVIDENCE_SPLIT, EVIDENCE_OTHER_CORE, EVIDENCE_WALK, EVIDENCE_FP_SCALAR };
+		EVIDENCE_SPLIT, EVIDENCE_OTHER_CORE, EVIDENCE_WALK, EVIDENCE_FP_SCALAR,
+		EVIDENCE_LOCKS, EVIDENCE_DIVIDES };
 	for (size_t i = 0; i < sizeof any; i++)
 		if (s->n[any[i]] >= ENOUGH)
 			return true;
@@ -149,6 +156,20 @@ static bool code_alias(const struct advice_place *p, const struct advice_program
 	return gains(a, ADVICE_L1I, p->sum.code_conflict, r->n[EVIDENCE_ICACHE]);
 }
 
+/* Code that is executed nearly as it lies: no other order of it would make it fit. */
+static bool code_size(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE];
+	if (missed < ENOUGH || p->code_lines * 64 <= r->core->l1i_size || p->code_bytes * 4 < p->code_lines * 64 * 3)
+		return false;
+	SAY(a,
+		"%" PRIu64 " KB of it are executed, and L1I has %u KB: %" PRIu64 " misses of L1I in %" PRIu64
+		" instructions",
+		p->code_lines >> 4, r->core->l1i_size >> 10, missed, p->sum.instructions);
+	a->charged = charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
+	return gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
+}
+
 static bool code_layout(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], pages = p->sum.n[EVIDENCE_ITLB];
@@ -209,6 +230,45 @@ static bool false_sharing(const struct advice_place *p, const struct advice_prog
 		" of them no two threads use the same bytes of it",
 		n, p->sum.n[EVIDENCE_LOADS], p->sum.apart);
 	a->charged = charged(p, CAUSE(SNOOP));
+	return true;
+}
+
+static bool true_sharing(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t n = p->sum.n[EVIDENCE_OTHER_CORE];
+	(void)r;
+	if (n < ENOUGH || n * OFTEN < p->sum.n[EVIDENCE_LOADS] || p->sum.apart * 2 >= n)
+		return false;
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " loads got a line that another core had changed; in %" PRIu64
+		" of them threads use the same bytes of it",
+		n, p->sum.n[EVIDENCE_LOADS], n - p->sum.apart);
+	a->charged = charged(p, CAUSE(SNOOP));
+	return true;
+}
+
+static bool lock(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t n = p->sum.n[EVIDENCE_LOCKS];
+	(void)r;
+	if (n < ENOUGH || n * OFTEN < p->sum.instructions || p->sum.n[EVIDENCE_OTHER_CORE] * 2 >= n)
+		return false;
+	SAY(a,
+		"%" PRIu64 " locked operations in %" PRIu64 " instructions; in %" PRIu64
+		" of them another core had changed the line",
+		n, p->sum.instructions, p->sum.n[EVIDENCE_OTHER_CORE]);
+	a->charged = charged(p, CAUSE(SERIALIZE));
+	return true;
+}
+
+static bool divide(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t n = p->sum.n[EVIDENCE_DIVIDES];
+	(void)r;
+	if (n < ENOUGH || n * OFTEN < p->sum.instructions)
+		return false;
+	SAY(a, "%" PRIu64 " operations of dividers in %" PRIu64 " instructions", n, p->sum.instructions);
+	a->charged = charged(p, CAUSE(DIVIDER));
 	return true;
 }
 
@@ -306,7 +366,8 @@ static bool fields(const struct advice_place *p, const struct advice_program *r,
 static bool blocking(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = missed(p->sum.n), lines = larger(p->sum.lines, 1);
-	if (!missing(p) || n < 3 * lines || of(p->worst.regular, p->worst.steps) < 0.5)
+	if (!missing(p) || n < 3 * lines || lines * 64 * 2 < r->core->l1d_size ||
+		of(p->worst.regular, p->worst.steps) < 0.5)
 		return false;
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " loads miss L1D, %" PRIu64 " times each of %" PRIu64 " lines (%" PRIu64
@@ -335,13 +396,13 @@ static bool unoptimised(const struct advice_place *p, const struct advice_progra
 	(void)r;
 	const uint64_t moved = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
 	/* -O0 keeps variables in memory and reads each back: at least every third load reads what was just stored */
-	if (p->sum.instructions < 10 * ENOUGH || p->sum.n[EVIDENCE_FORWARDED] * 3 < p->sum.n[EVIDENCE_LOADS] ||
+	if (p->sum.instructions < 10 * ENOUGH || p->kept * 3 < p->sum.n[EVIDENCE_LOADS] ||
 		moved * 2 < p->sum.instructions)
 		return false;
 	SAY(a,
-		"%.2f accesses an instruction, and %.1f %% of the loads get what was just stored: variables are kept "
-		"in memory",
-		of(moved, p->sum.instructions), 100 * of(p->sum.n[EVIDENCE_FORWARDED], p->sum.n[EVIDENCE_LOADS]));
+		"%.2f accesses an instruction, and %.1f %% of the loads get what was just stored there: variables are "
+		"kept in memory",
+		of(moved, p->sum.instructions), 100 * of(p->kept, p->sum.n[EVIDENCE_LOADS]));
 	a->charged = charged(p, ~0u);
 	a->unmeasured = true;
 	return true;
@@ -379,6 +440,10 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 		"put the functions that run in turn next to each other: -ffunction-sections with an order for the " \
 		"linker, or relayout (--build with --bolt)", \
 		true, 1) \
+	X(code_size, "code-size", "code that L1I does not hold", \
+		"make it smaller: less inlining and unrolling (-Os, noinline), loops and tables instead of copies; " \
+		"or do one part of the work for many elements before the next part", \
+		true, 1) \
 	X(code_layout, "code-layout", "hot and cold code lie mixed", \
 		"separate hot from cold blocks and put hot ones together: relayout (--build with --bolt), AutoFDO " \
 		"(--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", \
@@ -395,6 +460,18 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 		false, 0) \
 	X(false_sharing, "false-sharing", "threads that write different bytes of one line", \
 		"give each thread's data a line of its own: _Alignas(64), padding", false, 2) \
+	X(true_sharing, "true-sharing", "threads that change the same data", \
+		"let each thread have its own, on a line of its own, and put them together seldom; or hand over less " \
+		"often", \
+		false, 2) \
+	X(lock, "lock", "locked operations", \
+		"use plain operations where only one thread comes; else count in a local variable and add it to the " \
+		"shared one seldom", \
+		false, 0) \
+	X(divide, "divide", "divisions", \
+		"multiply by the reciprocal of what stays the same, divide by constants, shift for powers of two; " \
+		"take narrower types", \
+		false, 0) \
 	X(conflict_between, "thread-conflict", "threads displace each other's lines in a set", \
 		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines " \
 		"each", \

@@ -40,6 +40,8 @@ struct advice_place {		/* the sites of one place, added up */
 	struct evidence_site worst;
 	/* threads that share L1D begin at addresses that are equal, to within a line, modulo the bytes of a way */
 	bool between;
+	uint64_t code_lines, code_bytes;	/* of the instructions that were executed; bytes: about as many */
+	uint64_t kept;		/* of FORWARDED: loads of one and the same address, of a variable in memory */
 };
 /* p: zero, with its names set. */
 void advice_place_add(struct advice_place *p, const struct evidence_site *s, const struct core_config *core);

@@ -247,7 +247,8 @@ static void print_advice(const struct topdown *t)
 	if (n->next)
 		fprintf(out, " To do: %s\n", n->next);
 	if (n->sample) {
-		fprintf(out, " Next: softpmu record --core %s -e %s -- ", t->run.core_name, n->sample);
+		fprintf(out, " Next: softpmu record --core %s -e %s %s", t->run.core_name, n->sample,
+			t->run.run.replay ? "" : "-- ");
 		cli_print_program(out, &t->run, "--replay ");
 		fputs(" && softpmu annotate\n", out);
 	} else if (n->level < 3 && t->style.level < 4) {
@@ -546,7 +547,8 @@ const struct cli_command cmd_topdown = {
 		"front-end and back-end bound, and the nodes below these. The column formula has the shares computed "
 		"from the core's events by the formulas in data/metrics; all events are counted in one run. The "
 		"column exact has the shares that the model finds by charging every slot once, and diff is the "
-		"difference. A node is marked (*) when it and those above it lie above their thresholds; the largest "
-		"marked node is the bottleneck. The tree goes to standard error; the program's own output is left "
+		"difference. A node is marked (*) when it and those above it lie above their thresholds; of the "
+		"marked nodes without a marked node below them, the largest is the bottleneck. "
+		"The tree goes to standard error; the program's own output is left "
 		"alone.",
 };

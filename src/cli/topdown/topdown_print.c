@@ -274,6 +274,21 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 	}
 }
 
+static bool is_marked(const struct metrics *m, const double *value, size_t k, unsigned level)
+{
+	return m->metric[k].level && m->metric[k].level <= level && metrics_flagged(m, value, k);
+}
+
+static bool is_marked_leaf(const struct metrics *m, const double *value, size_t k, unsigned level)
+{
+	if (!is_marked(m, value, k, level))
+		return false;
+	for (size_t i = 0; i < m->metrics; i++)
+		if (m->metric[i].parent == (int)k && is_marked(m, value, i, level))
+			return false;
+	return true;
+}
+
 size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined)
 {
 	size_t at = SIZE_MAX;
@@ -281,20 +296,9 @@ size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned
 	if (!view)
 		return at;
 	metrics_joined(m, value, view);
-	for (;;) {
-		size_t best = SIZE_MAX;
-		for (size_t k = 0; k < m->metrics; k++) {
-			const struct metric *n = m->metric + k;
-			if (!n->level || n->level > level || n->parent != (at == SIZE_MAX ? -1 : (int)at) ||
-				!metrics_flagged(m, view, k))
-				continue;
-			if (best == SIZE_MAX || view[k] > view[best])
-				best = k;
-		}
-		if (best == SIZE_MAX)
-			break;
-		at = best;
-	}
+	for (size_t k = 0; k < m->metrics; k++)
+		if (is_marked_leaf(m, view, k, level) && (at == SIZE_MAX || view[k] > view[at]))
+			at = k;
 	if (joined)
 		*joined = at == SIZE_MAX ? 0 : fmax(view[at] - value[at], 0);
 	free(view);

@@ -33,8 +33,8 @@ void topdown_print(const struct topdown_style *s, const struct metrics *m, const
 void topdown_print_share(const struct topdown_style *s, double share);
 /* Prints the metrics beside the tree that have a value. */
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
-/* The bottleneck by these values: the deepest node that is flagged, lies below flagged nodes, and is the
- * largest of its siblings; SIZE_MAX: none. Joins are applied (metrics.h). *joined, if not NULL: the share that
+/* The bottleneck by these values: of the nodes that are flagged, and have no flagged node below them, the largest;
+ * SIZE_MAX: none. Joins are applied (metrics.h). *joined, if not NULL: the share that
  * the joins added to it. */
 size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined);
 /* A bar chart of the whole tree. */

@@ -64,12 +64,14 @@ perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null |
 record_work() {	# PERIOD OPTION...: samples `work 20000`, with no sample that perf misnames
 	period=$1; shift
 	for more in 0 2 4 6 8; do
-		record -c $((period + more)) "$@" -- "$PROGRAMS/work" 20000
+		record -c $((period + more)) "$@" --replay work-stream
 		perf_errs || return
 	done
 	bad "perf misnames PLT entries with five periods"
 }
 
+# Without surroundings: where samples fall would depend on them.
+bare_stream work-stream work 20000 >/dev/null || bad "saving a stream"
 record_work 997
 grep -q '^\[ softpmu record: Wrote [0-9.]* MB perf.data ([0-9]* samples) \]$' record.err &&
 	ok "the closing line has size, file and samples" ||
@@ -130,7 +132,8 @@ same_table "32-bit: same table by object" --sort comm,dso
 	grep -q '^ *[4-9][0-9]\.[0-9]*%  work32  *work32  *\[\.\] mix$' && ok "32-bit: mix is the hottest function" ||
 	bad "32-bit: mix leads"
 
-record --follow -c 4999 -- sh -c "'$PROGRAMS/work' 5000; '$PROGRAMS/work' 5000 | cat"
+bare_stream several /bin/sh -c "./work 5000; ./work 5000 | cat" >/dev/null || bad "saving a stream"
+record -c 4999 --replay several
 silent "several processes: report" report --stdio -i perf.data
 # (without the PLTs, whose entries perf 6.1 names _init, or all alike, and then adds up)
 perf report --stdio --sort comm,sym -i perf.data 2>/dev/null | table | grep -v -e '@plt$' -e ' _init$' | sort >theirs

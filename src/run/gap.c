@@ -172,7 +172,8 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 		if (t->on)
 			core_passes(t->on);
 	}
-	const uint64_t most = t->leader ? t->sample.until - t->sample.done : window_gap(&r->window);
+	const uint64_t most = t->leader ? t->sample.until - t->sample.done
+			      : t->pub.warms ? UINT64_MAX : window_gap(&r->window);
 	struct gap g = { .t = t, .p = p, .core = r->o->follows ? NULL : t->leader ? t->leader : t->on,
 		.learner = learner_of(r, t), .taught = r->o->taught,
 		.follow = t->walker ? sample_follows_from(t) : UINT64_MAX,
@@ -202,7 +203,7 @@ size_t gap_take(struct runner *r, struct process *p, const uint64_t *w, size_t c
 	if (t->leader) {
 		t->sample.done += g.done;
 		t->sample.rounds += g.rounds;
-	} else {
+	} else if (!t->pub.warms) {
 		r->window.warmed += g.done;
 	}
 	r->result->warmed += g.done - g.rounds;

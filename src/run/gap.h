@@ -9,7 +9,9 @@
 /* Does the process' current thread only warm? */
 static inline bool gap_here(const struct runner *r, const struct process *p)
 {
-	return p->current && p->current->leader ? sample_only_warms(p->current) : r->window.active && !r->window.open;
+	if (p->current && p->current->leader)
+		return sample_only_warms(p->current);
+	return (p->current && p->current->pub.warms) || (r->window.active && !r->window.open);
 }
 
 /* Takes blocks from the stream for as long as nothing but warming is to be done, as run.c would do one by one, and

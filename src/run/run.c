@@ -73,10 +73,18 @@ static void close_window(struct runner *r)
 	r->stopped = true;
 }
 
-/* Handles a block that the start or stop condition may concern.  Returns false if it must not run. */
+/* Handles a block that perhaps only warms, or that the start or stop condition may concern.  Returns false if it must
+ * not run. */
 static bool window_step(struct runner *r, struct rthread *t, struct pending *p)
 {
 	unsigned done = run_completed(p->block, p->exit, p->insns);
+	if (t->pub.warms) {
+		engine_warm(&r->engine, t, p);
+		r->result->warmed += done;
+		return false;
+	}
+	if (!r->window.active)
+		return true;
 	switch (window_block(&r->window, p->block_flags, done)) {
 	case WINDOW_WARM:
 		engine_warm(&r->engine, t, p);
@@ -130,7 +138,7 @@ static inline void run_block(struct runner *r, struct rthread *t, struct pending
 	if (__builtin_expect(t->leader != NULL, 0)) {
 		sample_block(r, t, p);
 	} else {
-		if (__builtin_expect(!r->window.active, 1) || window_step(r, t, p))
+		if (__builtin_expect(!(r->window.active | t->pub.warms), 1) || window_step(r, t, p))
 			engine_run(&r->engine, t, p);
 		if (__builtin_expect(t->calls != NULL, 0))
 			follow_calls(t, p);

@@ -41,6 +41,9 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	struct history *registers;
 	/* set by the sink in `client`: from now on keep this thread's registers, if the stream has them from here on */
 	bool wants_registers;
+	/* Set by the sink in `thread_start` and `client`: from now on its blocks only warm caches, TLBs and predictors,
+	 * and nothing of them is passed to `batch`.  Not in a sampled run. */
+	bool warms;
 };
 
 /* run_options.heap: a call of the allocator returned (run/watch/malloc_calls.h says which ones are seen).  It is a side

@@ -143,6 +143,7 @@ static int on_client(struct runner *r, struct process *p, struct rthread *t, con
 			t->wants_everything = true;
 			rthread_want(t, &runner_everything);
 		}
+		r->warms |= t->pub.warms;
 		if (answer.take && t->on)	/* an interrupt empties the pipeline */
 			core_serialize(t->on);
 		if (t->pub.wants_registers)	/* the sink reads them while workers run */

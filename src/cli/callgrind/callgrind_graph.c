@@ -17,9 +17,10 @@ struct frame {
 	uint64_t from[CALLGRIND_KINDS];
 };
 struct callgrind_thread {
-	const struct run_thread *run;
+	struct run_thread *run;
 	struct callgrind_graph *graph;
 	bool instruments, collects;
+	bool resumed;		/* nothing has retired since instrumentation began: no time has passed */
 	uint64_t last;		/* cycle of the last retirement */
 	uint64_t ip;		/* of the instruction that retires */
 	uint32_t node;		/* its node */
@@ -203,6 +204,7 @@ int callgrind_thread_start(struct callgrind_run *r, struct run_thread *run)
 	}
 	t->run = run;
 	t->instruments = r->instruments;
+	run->warms = !t->instruments;
 	t->collects = r->collects;
 	t->node = CALLGRIND_NONE;
 	grown[r->threads++] = t;
@@ -264,7 +266,8 @@ static void uop(struct callgrind_run *r, struct callgrind_thread *t, const struc
 	if (u->is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR)))
 		t->stack = u->addr;
 	costs(cost, u);
-	cost[CALLGRIND_Cycles] = retire > t->last ? retire - t->last : 0;
+	cost[CALLGRIND_Cycles] = retire > t->last && !t->resumed ? retire - t->last : 0;
+	t->resumed = false;
 	t->last = retire > t->last ? retire : t->last;
 	struct callgrind_node *n = t->graph->node + t->node;
 	for (unsigned k = 0; t->instruments && t->collects && k < CALLGRIND_KINDS; k++) {
@@ -288,6 +291,18 @@ void callgrind_batch(struct callgrind_run *r, const struct run_thread *run, cons
 	}
 }
 
+/* As in Callgrind, the calls under way are forgotten where this ends: what returns meanwhile is not seen. */
+static void instrument(struct callgrind_run *r, struct callgrind_thread *t, bool on)
+{
+	while (!on && t->depth)
+		pop(r, t);
+	if (!on)
+		t->node = CALLGRIND_NONE;
+	t->resumed |= on && !t->instruments;
+	t->instruments = on;
+	t->run->warms = !on;
+}
+
 struct callgrind_graph *callgrind_request(struct callgrind_run *r, const struct run_thread *run,
 	const struct st_client *request, const char *name)
 {
@@ -303,7 +318,7 @@ struct callgrind_graph *callgrind_request(struct callgrind_run *r, const struct 
 		if (request->value == ST_MARK_TOGGLE)
 			t->collects = !t->collects;
 		else
-			t->instruments = begins;
+			instrument(r, t, begins);
 	}
 	return NULL;
 }

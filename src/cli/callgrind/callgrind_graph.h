@@ -49,7 +49,8 @@ struct callgrind_graph {	/* of a process, or of a thread */
 	size_t nodes, room;
 	uint32_t *slot;
 	size_t slots;
-	uint64_t total[CALLGRIND_KINDS];	/* since the last dump */
+	uint64_t total[CALLGRIND_KINDS];	/* since the last dump, or the program's request for zero */
+	uint64_t dumped[CALLGRIND_KINDS];	/* of all dumps before */
 	unsigned dumps;
 };
 struct callgrind_run {
@@ -83,7 +84,11 @@ struct callgrind_graph *callgrind_request(struct callgrind_run *r, const struct 
 void callgrind_zero(struct callgrind_graph *g);
 void callgrind_free(struct callgrind_run *r);
 
-struct callgrind_format { bool cache, branches, cycles, instr, line, compress; const char *command, *trigger; };
+struct callgrind_format {
+	bool cache, branches, cycles, instr, line, compress;
+	bool behind;		/* a part behind others of the same file, which has its head */
+	const char *command, *trigger;
+};
 /* Writes callgrind.out; a failed write shows in ferror. */
 void callgrind_write(FILE *to, const struct callgrind_run *r, const struct callgrind_graph *g,
 	const struct callgrind_format *f);

@@ -131,9 +131,11 @@ static void write_node(struct writing *w, const struct callgrind_node *n, const 
 static void header(struct writing *w, const struct callgrind_graph *g)
 {
 	const struct callgrind_format *f = w->f;
-	fprintf(w->to, "# callgrind format\nversion: 1\ncreator: softpmu\npid: %u\ncmd: ", g->pid);
-	for (const char *c = f->command; *c; c++)
-		fputc((unsigned char)*c < ' ' ? '?' : *c, w->to);
+	if (!f->behind) {
+		fprintf(w->to, "# callgrind format\nversion: 1\ncreator: softpmu\npid: %u\ncmd: ", g->pid);
+		for (const char *c = f->command; *c; c++)
+			fputc((unsigned char)*c < ' ' ? '?' : *c, w->to);
+	}
 	fprintf(w->to, "\npart: %u\n", g->dumps + 1);
 	if (w->run->separate)
 		fprintf(w->to, "thread: %u\n", g->thread);

@@ -16,7 +16,7 @@ struct grinding {
 	const char *toggle[64];
 	unsigned toggles;
 	bool instr_at_start, collect_at_start, collect_given, cache, branches, dump_instr, dump_line, compress,
-		separate, children, no_cycles, quiet;
+		combine, separate, children, no_cycles, quiet;
 	struct callgrind_run graph;
 	struct callgrind_format format;
 	uint64_t time;
@@ -74,6 +74,8 @@ static const struct option options[] = {
 	YES_NO("dump-instr", dump_instr, "Keep costs by instruction. Default: no."),
 	YES_NO("dump-line", dump_line, "Keep costs by source line. Default: yes."),
 	YES_NO("compress-strings", compress, "Write each name once. Default: yes."),
+	YES_NO("combine-dumps", combine, "Write the program's dumps one behind the other into one file, with whole names; no: "
+		"each into a file of its own, FILE.1 and so on. Default: no."),
 	OPT_FLAG(0, "no-cycles", struct grinding, no_cycles, "Leave out the column Cycles, for readers that know only "
 		"Callgrind's own columns."),
 	OPT_FLAG('q', "quiet", struct grinding, quiet, "Print no totals."),
@@ -84,21 +86,33 @@ static const struct option options[] = {
 	IGNORED("D1", "Accepted without effect, as --I1."),
 	IGNORED("LL", "Accepted without effect, as --I1."),
 	IGNORED("compress-pos", "Accepted without effect: positions are absolute, which every reader takes."),
-	IGNORED("combine-dumps", "Accepted without effect: each dump is a file."),
 	IGNORED("fair-sched", CORE_OF_VALGRIND), IGNORED("vgdb", CORE_OF_VALGRIND),
 	IGNORED("vgdb-error", CORE_OF_VALGRIND),
 	IGNORED("error-exitcode", CORE_OF_VALGRIND), IGNORED("command-line-only", CORE_OF_VALGRIND),
 	IGNORED("child-silent-after-fork", CORE_OF_VALGRIND), IGNORED("num-callers", CORE_OF_VALGRIND),
 	IGNORED("demangle", CORE_OF_VALGRIND), IGNORED("trace-children-skip", CORE_OF_VALGRIND),
+	IGNORED("read-inline-info", CORE_OF_VALGRIND), IGNORED("read-var-info", CORE_OF_VALGRIND),
+	IGNORED("keep-debuginfo", CORE_OF_VALGRIND), IGNORED("smc-check", CORE_OF_VALGRIND),
+	IGNORED("sim-hints", CORE_OF_VALGRIND), IGNORED("soname-synonyms", CORE_OF_VALGRIND),
+	IGNORED("max-threads", CORE_OF_VALGRIND), IGNORED("max-stackframe", CORE_OF_VALGRIND),
+	IGNORED("main-stacksize", CORE_OF_VALGRIND), IGNORED("valgrind-stacksize", CORE_OF_VALGRIND),
+	IGNORED("error-limit", CORE_OF_VALGRIND), IGNORED("error-markers", CORE_OF_VALGRIND),
+	IGNORED("suppressions", CORE_OF_VALGRIND), IGNORED("gen-suppressions", CORE_OF_VALGRIND),
+	IGNORED("show-below-main", CORE_OF_VALGRIND), IGNORED("sigill-diagnostics", CORE_OF_VALGRIND),
+	IGNORED("stats", CORE_OF_VALGRIND), IGNORED("time-stamp", CORE_OF_VALGRIND),
+	IGNORED("track-fds", CORE_OF_VALGRIND), IGNORED("run-libc-freeres", CORE_OF_VALGRIND),
+	IGNORED("run-cxx-freeres", CORE_OF_VALGRIND), IGNORED("progress-interval", CORE_OF_VALGRIND),
+	IGNORED("trace-children-skip-by-arg", CORE_OF_VALGRIND),
 	IGNORED("separate-callers", "Accepted without effect: a function is one, whoever calls it."),
 	IGNORED("separate-recs", "Accepted without effect, as --separate-callers."),
 	IGNORED("collect-jumps", "Accepted without effect: jumps inside of functions are not written."),
+	IGNORED("collect-systime", "Accepted without effect: the kernel takes no time in the model, so its columns are left "
+		"out."),
 	OPT_REFUSED(0, "dump-before", DUMPS, IN_PROGRAM), OPT_REFUSED(0, "dump-after", DUMPS, IN_PROGRAM),
 	OPT_REFUSED(0, "zero-before", DUMPS, "--toggle-collect chooses functions"),
 	OPT_REFUSED(0, "dump-every-bb", DUMPS, IN_PROGRAM),
 	OPT_REFUSED(0, "collect-bus", "there is no column of locked accesses", NULL),
 	OPT_REFUSED(0, "cacheuse", "the use of cache lines is not measured", NULL),
-	OPT_REFUSED(0, "collect-systime", "the kernel takes no time in the model", NULL),
 	OPT_REFUSED(0, "simulate-wb", "the modelled core's caches are those of --core", NULL),
 	OPT_REFUSED(0, "simulate-hwpref", "the modelled core has its prefetchers", "--feature switches them"),
 	OPT_END
@@ -134,12 +148,13 @@ static char *file_name(const struct grinding *g, const char *pattern, uint32_t p
 static void write_graph(struct grinding *g, struct callgrind_graph *graph, const char *trigger, bool dump)
 {
 	char behind[64] = "";
-	if (dump)
+	if (dump && !g->combine)
 		snprintf(behind, sizeof behind, ".%u", graph->dumps + 1);
 	if (g->separate)
 		snprintf(behind + strlen(behind), sizeof behind - strlen(behind), "-%02u", graph->thread);
 	char *name = file_name(g, g->out, graph->pid, behind);
-	FILE *to = name ? fopen(name, "we") : NULL;
+	g->format.behind = g->combine && graph->dumps;
+	FILE *to = name ? fopen(name, g->format.behind ? "ae" : "we") : NULL;
 	g->format.trigger = trigger;
 	if (to)
 		callgrind_write(to, &g->graph, graph, &g->format);
@@ -151,6 +166,8 @@ static void write_graph(struct grinding *g, struct callgrind_graph *graph, const
 	free(name);
 	if (dump)
 		graph->dumps++;
+	for (unsigned k = 0; dump && k < CALLGRIND_KINDS; k++)
+		graph->dumped[k] += graph->total[k];
 }
 
 /* What Callgrind prints at the end, in its words, which harnesses read. */
@@ -163,7 +180,7 @@ static void print_totals(const struct grinding *g)
 	uint64_t total[CALLGRIND_KINDS] = { 0 };
 	for (size_t i = 0; i < g->graph.graphs; i++)
 		for (unsigned k = 0; k < CALLGRIND_KINDS; k++)
-			total[k] += g->graph.graph[i]->total[k];
+			total[k] += g->graph.graph[i]->dumped[k] + g->graph.graph[i]->total[k];
 	if (!to) {
 		cli_error("cannot write %s: %m", name);
 		free(name);
@@ -291,7 +308,7 @@ static int run(int argc, char **argv)
 	g.graph.instruments = g.instr_at_start;
 	g.graph.collects = g.collect_at_start && (g.collect_given || !g.toggles);
 	g.format = (struct callgrind_format){ .cache = g.cache, .branches = g.branches, .cycles = !g.no_cycles,
-		.instr = g.dump_instr, .line = g.dump_line, .compress = g.compress };
+		.instr = g.dump_instr, .line = g.dump_line, .compress = g.compress && !g.combine };
 	status = grind(&g);
 	callgrind_free(&g.graph);
 	symbols_destroy(g.graph.symbols);

@@ -104,6 +104,7 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 		memcpy(t->pub.comm, p->comm, sizeof t->pub.comm);
 	if (r->sink->thread_start)
 		rc = r->sink->thread_start(r->sink->context, &t->pub, err);
+	r->warms |= t->pub.warms;
 	if (!rc && t->leader && r->sink->sampled)
 		r->sink->sampled(r->sink->context, &t->pub);
 	return rc;

@@ -56,6 +56,59 @@ has "modelled cycles stand beside them" '^events: Ir Cycles$' ours
 has "the dump says why" '^desc: Trigger: Client Request: first$' ours.1
 has "the log has callgrind's words" '== Collected : [0-9]' log
 
+# Outside of START and STOP nothing is counted, and what runs there only warms caches and predictors.
+cat >outside.c <<'EOF'
+#include <valgrind/callgrind.h>
+volatile unsigned sum;
+__attribute__((noinline)) void leaf(int n)
+{
+	for (int i = 0; i < n; i++)
+		sum += i;
+}
+__attribute__((noinline)) void bench(void)
+{
+	leaf(1000);
+	leaf(500);
+}
+__attribute__((noinline)) void started(int n)
+{
+	if (n)
+		started(n - 1);
+	else
+		CALLGRIND_START_INSTRUMENTATION;
+	sum++;
+}
+int main(void)
+{
+	leaf(100000);
+	started(3);
+	bench();
+	CALLGRIND_STOP_INSTRUMENTATION;
+	leaf(100000);
+	CALLGRIND_START_INSTRUMENTATION;
+	bench();
+	CALLGRIND_STOP_INSTRUMENTATION;
+	return 0;
+}
+EOF
+gcc -O1 -g -fno-inline -fno-optimize-sibling-calls -o outside outside.c || exit 1
+"$SOFTPMU" callgrind --instr-atstart=no --callgrind-out-file=ours.part ./outside 2>log.part
+"$SOFTPMU" callgrind --callgrind-out-file=ours.whole ./outside 2>/dev/null
+valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=theirs.part ./outside >/dev/null 2>&1
+for function in leaf bench; do
+	same "between START and STOP: instructions of $function" "$(of ours.part $function)" "$(of theirs.part $function)"
+done
+same "instructions below bench, called two times" "$(inclusive ours.part bench)" "$(inclusive theirs.part bench)"
+cycles() { awk '$1 == "totals:" || $1 == "summary:" { print $3; exit }' "$1"; }
+# leaf is 3 instructions of 5 or more cycles a round (a store forwarded to a load), 3,000 rounds: no time from outside
+within "its cycles are those of its rounds, not of what ran outside" "$(cycles ours.part)" \
+	"$(($(cycles ours.whole) * 3000 / 203000))" 40
+
+"$SOFTPMU" callgrind --combine-dumps=yes --callgrind-out-file=one ./calls >log.one 2>&1
+same "dumps in one file" "$(grep -c '^part: ' one) $(grep -c '^version: ' one) $(ls one.* 2>/dev/null)" "2 1 "
+same "callgrind_annotate adds its parts" "$(of one leaf)" "$(($(of ours.1 leaf) + $(of ours leaf)))"
+same "the log has all parts" "$(awk '/Collected/ { print $4 }' log.one)" "$(awk '/^summary:/ { s += $2 } END { print s }' one)"
+
 # The command line of iai-callgrind and Gungraun (gungraun-runner/src/runner/callgrind/args.rs, tool/args.rs).
 mkdir bin && ln -s "$TOP/docs/examples/valgrind-on-softpmu.sh" bin/valgrind
 export SOFTPMU

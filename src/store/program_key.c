@@ -4,11 +4,9 @@
 #include "store/program_key.h"
 #include "symbols/symbols.h"
 #include "stream/stream.h"
-#include <fcntl.h>
+#include "util/fnv.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char by_id[] = "build-id:", by_hash[] = "fnv1a:";
 
@@ -24,31 +22,16 @@ bool program_key_hashed(const char *key)
 	return !strncmp(key, by_hash, sizeof by_hash - 1);
 }
 
-/* Source: draft-eastlake-fnv, "FNV Constants": prime 2^88 + 2^8 + 0x3b, offset basis
- * 144066263297769815596495629667062367629. */
 static int hash_file(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)
 {
-	const unsigned __int128 prime = (unsigned __int128)1 << 88 | 0x13b;
-	unsigned __int128 hash = (unsigned __int128)0x6c62272e07bb0142 << 64 | 0x62b821756295c58d;
-	uint8_t buffer[65536];
-	struct stat st;
-	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return err_system(err, "%s: cannot be opened", path);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return err_set(err, ERR_INPUT, "%s: is not a file", path);
-	}
-	while ((n = read(fd, buffer, sizeof buffer)) > 0)
-		for (ssize_t i = 0; i < n; i++)
-			hash = (hash ^ buffer[i]) * prime;
-	close(fd);
-	if (n < 0)
-		return err_system(err, "%s: cannot be read", path);
-	snprintf(key, PROGRAM_KEY_CHARS, "%s%016llx%016llx", by_hash, (unsigned long long)(hash >> 64),
-		(unsigned long long)hash);
-	return 0;
+	struct fnv f;
+	char hex[FNV_CHARS];
+	fnv_init(&f);
+	const int rc = fnv_file(&f, path, err);
+	fnv_hex(&f, hex);
+	if (!rc)
+		snprintf(key, PROGRAM_KEY_CHARS, "%s%s", by_hash, hex);
+	return rc;
 }
 
 int program_key(const char *path, char key[PROGRAM_KEY_CHARS], struct err *err)

@@ -2,39 +2,9 @@
  * The list of benchmarks (gate_list.h). */
 #include "cli/gate/gate_list.h"
 #include "util/grow.h"
+#include "util/quoted_words.h"
 #include <stdlib.h>
 #include <string.h>
-
-int gate_list_words(char *text, char *word[GATE_LIST_WORDS])
-{
-	int words = 0;
-	char *from = text, *to = text;
-	for (;;) {
-		char quote = 0;
-		while (*from == ' ' || *from == '\t' || *from == '\r')
-			from++;
-		if (!*from || *from == '#')
-			return words;
-		if (words == GATE_LIST_WORDS)
-			return -1;
-		word[words++] = to;
-		while (*from && (quote || !strchr(" \t\r", *from))) {
-			if (*from == quote) {
-				quote = 0;
-				from++;
-			} else if (!quote && (*from == '\'' || *from == '"')) {
-				quote = *from++;
-			} else {
-				from += *from == '\\' && quote != '\'' && from[1];
-				*to++ = *from++;
-			}
-		}
-		if (quote)
-			return -1;
-		from += *from != 0;
-		*to++ = 0;	/* not behind `from`, which has passed a blank or stands on the end */
-	}
-}
 
 /* The words, in memory that the list owns; NULL: no memory. */
 static char **keep(struct gate_list *l, char *const *word, size_t words)
@@ -87,7 +57,7 @@ static int add_work(struct gate_list *l, char **word, size_t words, struct err *
 int gate_list_line(struct gate_list *l, char *text, struct err *err)
 {
 	char *word[GATE_LIST_WORDS];
-	const int words = gate_list_words(text, word);
+	const int words = words_split(text, word, GATE_LIST_WORDS);
 	if (words < 0)
 		return err_set(err, ERR_INPUT, "a quotation does not end, or there are more than %d words",
 			GATE_LIST_WORDS);

@@ -29,7 +29,5 @@ struct gate_list {
 int  gate_list_read(struct gate_list *l, const char *path, struct err *err);
 /* Adds what one line says; text is changed. */
 int  gate_list_line(struct gate_list *l, char *text, struct err *err);
-/* Splits text into words, in place.  Returns their number; -1: a quotation does not end, or there are too many. */
-int  gate_list_words(char *text, char *word[GATE_LIST_WORDS]);
 void gate_list_free(struct gate_list *l);
 #endif

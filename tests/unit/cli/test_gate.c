@@ -167,7 +167,7 @@ static void test_words_are_split_as_a_shell_does(void **state)
 	for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
 		char text[64], *word[GATE_LIST_WORDS];
 		snprintf(text, sizeof text, "%s", line[i].text);
-		const int words = gate_list_words(text, word);
+		const int words = words_split(text, word, GATE_LIST_WORDS);
 		if (words != line[i].words)
 			fail_msg("%s: %d words", line[i].text, words);
 		if (words > 0)

@@ -130,6 +130,14 @@ static bool choose_events(struct counting *s)
 			}
 		}
 	}
+	s->energy_line = s->o.energy ? s->table.lines : NOT_THERE;
+	if (s->o.energy) {
+		if (!add_line(s, "energy", NOT_THERE))
+			return false;
+		s->table.line[s->energy_line].supported = true;
+		s->table.line[s->energy_line].unit = "nJ";
+		s->table.line[s->energy_line].scale = 1;
+	}
 	for (size_t i = 0; i < s->table.lines; i++) {
 		struct stat_line *l = s->table.line + i;
 		if (s->event_of_line[i] == NOT_THERE)
@@ -435,12 +443,16 @@ static void on_sampled(void *context, struct run_thread *t)
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
 	if (s->o.interval_ms > 0)
 		stat_intervals_sampled(&s->intervals, &s->o.sample, t);
+	if (s->o.energy)
+		stat_energy_tell(&s->energy, &s->o.sample, t);
 	cli_sample_sampled(&s->o.sample, t);
 }
 
 static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
 {
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	if (s->o.energy)
+		stat_energy_tell(&s->energy, &s->o.sample, t);
 	const uint64_t stretch = cli_sample_window(&s->o.sample, t, w);
 	if (s->o.interval_ms > 0)
 		stat_intervals_window(&s->intervals, &s->o.sample, t, w);
@@ -451,6 +463,13 @@ static void on_executed(void *context, const struct iblock *b, unsigned insns, u
 {
 	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
 	cli_sample_executed(&s->o.sample, b, insns, times, repeats);
+}
+
+static void on_batch_energy(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	struct counting *s = (struct counting *)((char *)context - offsetof(struct counting, session));
+	session_batch(s->session, t, b);
+	stat_energy_batch(&s->energy, s->session, t, b);
 }
 
 /* --summary: what follows are the counts of the whole run. */
@@ -508,9 +527,16 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	rc = session_create(&s->session, &so, err);
 	if (rc)
 		return rc;
+	if (s->o.energy) {
+		sink.batch = on_batch_energy;
+		if ((rc = stat_energy_begin(&s->energy, &s->o.run.core, &s->o.sample, err)))
+			return rc;
+	}
 	if ((rc = cli_sample_begin(&s->o.sample, &s->o.run, s->session, s->events.count, err)))
 		return rc;
-	const struct core_wanted wanted = session_wanted(s->session);
+	struct core_wanted wanted = session_wanted(s->session);
+	if (s->o.energy)
+		wanted = core_wanted_both(wanted, energy_wanted());
 	s->o.run.run.wanted = &wanted;
 	rc = cli_run_program(&s->o.run, &sink, res, err);
 	s->o.run.run.wanted = NULL;
@@ -531,6 +557,9 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 			late = collect_estimates(s, res, &why);
 		else if (!late)
 			collect(s, res);
+		if (!late && s->o.energy)
+			late = stat_energy_line(&s->energy, s->table.line + s->energy_line, &s->o.run.core,
+				&s->o.sample, res, &why);
 	}
 	if (s->o.verbose && *started)
 		fprintf(stderr,
@@ -617,7 +646,7 @@ static int count(struct counting *s)
 	if (started && s->o.region && !session_has_region(s->session, s->o.region))
 		cli_no_region(s->session, s->o.region, "counted");
 	if (rc) {
-		cli_error("%s%s", err.text, started ? "; what was counted until then is printed" : "");
+		cli_error("%s%s", err.text, started ? STAT_UNTIL_THEN : "");
 		status = status ? status : 1;
 	}
 	if (stat_record_end(s, started, &err)) {
@@ -723,6 +752,7 @@ static int run(int argc, char **argv)
 	stat_metrics_free(&s.metrics);
 	cli_sample_free(&s.o.sample);
 	stat_cut_free(&s.o.cut);
+	stat_energy_free(&s.energy);
 	stat_intervals_free(&s.intervals);
 	return status;
 }

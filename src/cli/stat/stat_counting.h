@@ -6,6 +6,7 @@
 #include "cli/common/cli_count.h"
 #include "cli/common/cli_sample.h"
 #include "cli/stat/stat_cut.h"
+#include "cli/stat/stat_energy.h"
 #include "cli/stat/stat_intervals.h"
 #include "cli/stat/stat_metrics.h"
 #include "cli/stat/stat_print.h"
@@ -23,7 +24,7 @@ struct stat_options {
 	const char *separator, *region;
 	double interval_ms, rotate_ms;
 	bool per_thread, per_region, big, verbose, one_pmu, topdown;
-	bool metric_only, null, table, unscaled, summary, no_csv_summary, clear, quiet, group;
+	bool metric_only, null, table, energy, unscaled, summary, no_csv_summary, clear, quiet, group;
 	unsigned interval_count, topdown_level;
 	const char *pre, *post, *input;
 	struct cli_sample sample;
@@ -41,6 +42,8 @@ struct counting {			/* one invocation */
 	struct stat_style style;
 	struct session *session;
 	struct stat_metrics metrics;
+	struct stat_energy energy;
+	size_t energy_line;	/* its number; NOT_THERE: none */
 	/* -I: counts at the end of the last interval */
 	uint64_t *last, *last_running, *last_enabled, last_cycle;
 	unsigned intervals_shown;
@@ -48,6 +51,8 @@ struct counting {			/* one invocation */
 	double *run_ns;		/* --table: elapsed time of each run */
 	struct perfdata_writer *kept;	/* stat record: the file; NULL: none */
 };
+/* Behind the line that says why a run failed. */
+#define STAT_UNTIL_THEN "; what was counted until then is printed"
 #define NOT_THERE ((size_t)-1)	/* an index of event_of_line */
 
 /* ---- stat_options.c ---- */

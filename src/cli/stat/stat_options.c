@@ -58,6 +58,8 @@ const struct option stat_option_table[] = {
 		"topdown prints all of it."),
 	OPT_WHOLE(0, "td-level", "N", struct stat_options, topdown_level, 0, 4, "With --topdown, print the levels up "
 		"to N; 0 is all that the core has. Default: 1."),
+	OPT_FLAG(0, "energy", struct stat_options, energy, "Also print the energy of the run in nJ, as the model of "
+		"softpmu tune estimates it."),
 	OPT_FLAG('n', "null", struct stat_options, null, "Count no events: print only how long the program ran."),
 	OPT_TEXT(0, "region", "NAME", struct stat_options, region, "Count only inside the regions of this name, which "
 		"the program marks (softpmu/client.h).", .filled = true),
@@ -198,6 +200,9 @@ int stat_check(const struct stat_options *o)
 	else if (o->cut.on && (o->sample.on || intervals || stat_misfit(o)))
 		text = "--cut goes with none of --sample, --detail=N, -r, -I, --per-thread, --per-region, --region, "
 		       "--one-pmu";
+	else if (o->energy && (intervals || o->cut.on || o->per_thread || o->per_region || o->region || o->topdown))
+		text = "--energy is of whole runs: it goes with none of -I, --cut, --per-thread, --per-region, "
+		       "--region, --topdown";
 	else if (o->output.append && !o->output.path)
 		text = "--append needs -o FILE";
 	if (text)

@@ -12,7 +12,7 @@ CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -ljson-c -lzstd -lz -liberty -lm -pthread
 
-ROOMS   := util stream symbols isa core pmu run session analysis output native store
+ROOMS   := util stream symbols isa core pmu run session analysis output native store sweep
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 TEST_SRC := $(wildcard tests/unit/*/test_*.c)

@@ -15,7 +15,9 @@ packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-d
 
 # golang-go: go tool pprof; shellcheck: checks all scripts; chromium: opens pages;
 # libbenchmark-dev and python3-yaml (under 1 MB): the recipes for CI.  Not here: cargo and librust-criterion-dev, 390 MB
-readers="autofdo golang-go shellcheck chromium libbenchmark-dev python3-yaml"
+# slurmctld, slurmd, slurm-client, munge (33 MB): a cluster on this host; parallel: sweeps by GNU parallel
+readers="autofdo golang-go shellcheck chromium libbenchmark-dev python3-yaml slurmctld slurmd
+  slurm-client munge parallel"
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
 [ "${1:-}" != plots ] || packages="$packages gnuplot-nox"
 [ "${1:-}" != pictures ] || packages="$packages chromium pngquant optipng"

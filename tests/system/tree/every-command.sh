@@ -55,6 +55,9 @@ run msr IA32_PERFEVTSEL0 0x4300c0
 run calibrate --list
 run gate --update -- true
 run gate --explain --markdown gate.md --junit gate.xml -- true
+printf 'program true true\nstream saved 64.trace\ncore skylake core2\nenergy\n' >two.plan
+run sweep two.plan
+run sweep report --html two.html two.plan
 run callgrind --callgrind-out-file=true.out --cache-sim=yes --branch-sim=yes --dump-instr=yes -- true
 run compare true.data true.data
 for command in $("$san" help | sed -n 's/^  \([a-z][a-z]*\)   *[a-z].*/\1/p'); do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The plan of a sweep: a text file with a keyword and words on each line (util/quoted_words.h says how words are quoted).
+ * The plan of a sweep: a text file with a keyword and words on each line (quoted_words.h says how words are quoted).
  *
  *   program NAME PROGRAM [ARGUMENTS]	a command, whose stream is recorded once
  *   stream NAME FILE			what softpmu trace -o wrote

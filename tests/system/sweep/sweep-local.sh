@@ -46,7 +46,7 @@ same "a plan that grows needs what is new" "$("$SOFTPMU" sweep -n --dir whole mo
 # a controller that is killed in mid-sweep, its worker with it
 "$SOFTPMU" sweep -q -j 1 --dir killed plan &
 pid=$!
-some() { [ "$(ls killed/results 2>/dev/null | wc -l)" -ge 2 ] || gone $pid; }
+some() { [ "$(ls killed/results 2>/dev/null | wc -l)" -ge 2 ] || gone "$pid"; }
 wait_until some
 kill -KILL $pid
 wait $pid 2>/dev/null
@@ -56,7 +56,7 @@ content killed | same_files "and ends in the same database" whole.rows /dev/stdi
 # interrupted by Ctrl-C
 "$SOFTPMU" sweep -j 1 --dir int plan 2>int.err &
 pid=$!
-some() { [ "$(ls int/results 2>/dev/null | wc -l)" -ge 1 ] || gone $pid; }
+some() { [ "$(ls int/results 2>/dev/null | wc -l)" -ge 1 ] || gone "$pid"; }
 wait_until some
 kill -TERM $pid
 wait $pid
@@ -69,9 +69,9 @@ content int | same_files "and ends in the same database" whole.rows /dev/stdin
 "$SOFTPMU" sweep -j 1 --dir worker plan 2>worker.err &
 pid=$!
 run_of() {
-	for w in $(cat /proc/$pid/task/*/children 2>/dev/null); do cat /proc/"$w"/task/*/children 2>/dev/null; done
+	for w in $(cat /proc/"$pid"/task/*/children 2>/dev/null); do cat /proc/"$w"/task/*/children 2>/dev/null; done
 }
-victim() { v=$(run_of); [ -n "$v" ] || gone $pid; }
+victim() { v=$(run_of); [ -n "$v" ] || gone "$pid"; }
 wait_until victim
 # shellcheck disable=SC2086	# one process, with a blank behind it
 kill -KILL $v 2>/dev/null
@@ -101,7 +101,7 @@ fi
 "$SOFTPMU" sweep -q -j 1 --dir two plan &
 pid=$!
 wait_until test -e two/results.db
-if ! gone $pid; then
+if ! gone "$pid"; then
 	refuse "a second sweep in the same folder" 'another softpmu sweep works on it' "$SOFTPMU" sweep --dir two plan
 	kill -STOP $pid
 	check "a report meanwhile" "$SOFTPMU" sweep report --dir two plan -o two.txt

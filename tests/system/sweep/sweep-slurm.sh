@@ -40,7 +40,7 @@ check "the same sweep again submits nothing" sweep -q --dir slurm plan
 same "so Slurm has no new job" "$(squeue -h | wc -l)" 0
 
 # a node loses its power: what ran there is run elsewhere
-running() { [ "$(squeue -h -r -t RUNNING -o %N | grep -c "$1")" -gt 0 ] || gone $pid; }
+running() { [ "$(squeue -h -r -t RUNNING -o %N | grep -c "$1")" -gt 0 ] || gone "$pid"; }
 sweep -q --dir node plan 2>node.err &
 pid=$!
 wait_until running n2

@@ -124,14 +124,14 @@ for options in "--pairs --worse --only --histogram -e mispredict,l1_miss,btb_mis
 	to_file cost $options "$work_" 2000
 	fits out.json cost -
 done
-# three machines, of which one is eliminated, two programs that fail, and one that was not run
-for p in true echo pwd; do bare_stream $p.trace /bin/$p >/dev/null; echo "stream $p $p.trace"; done >sweep.plan
-printf 'core skylake\nset rob.size 224 24\nfeature dsb.size full 1/16\nenergy\n' >>sweep.plan
+# machines that are eliminated, then a program that fails
+for p in true echo pwd cat; do bare_stream $p.trace /bin/$p >/dev/null; echo "stream $p $p.trace"; done >sweep.plan
+printf 'core skylake\nset rob.size 224 24\nfeature dsb.size full 1/16\nenergy\neliminate 50 3\n' >>sweep.plan
 "$SOFTPMU" sweep -q sweep.plan || bad "sweep"
 to_out sweep report --json sweep.plan
 fits out.json "sweep report"
 head -c 3000 true.trace >cut.trace
-printf 'stream cut cut.trace\nstream dir pwd.trace\nevents branch-misses\neliminate 50 3\ndetail\n' >>sweep.plan
+printf 'stream cut cut.trace\ndraw 4 1\ndraw set rs.size 40..97\n' >>sweep.plan
 "$SOFTPMU" sweep -q sweep.plan 2>/dev/null
 to_out sweep report --json sweep.plan
 fits out.json "sweep report"

@@ -74,8 +74,8 @@ static const struct option options[] = {
 	YES_NO("dump-instr", dump_instr, "Keep costs by instruction. Default: no."),
 	YES_NO("dump-line", dump_line, "Keep costs by source line. Default: yes."),
 	YES_NO("compress-strings", compress, "Write each name once. Default: yes."),
-	YES_NO("combine-dumps", combine, "Write the program's dumps one behind the other into one file, with whole names; no: "
-		"each into a file of its own, FILE.1 and so on. Default: no."),
+	YES_NO("combine-dumps", combine, "Write the program's dumps one behind the other into one file, with whole "
+		"names; no: each into a file of its own, FILE.1 and so on. Default: no."),
 	OPT_FLAG(0, "no-cycles", struct grinding, no_cycles, "Leave out the column Cycles, for readers that know only "
 		"Callgrind's own columns."),
 	OPT_FLAG('q', "quiet", struct grinding, quiet, "Print no totals."),
@@ -106,8 +106,8 @@ static const struct option options[] = {
 	IGNORED("separate-callers", "Accepted without effect: a function is one, whoever calls it."),
 	IGNORED("separate-recs", "Accepted without effect, as --separate-callers."),
 	IGNORED("collect-jumps", "Accepted without effect: jumps inside of functions are not written."),
-	IGNORED("collect-systime", "Accepted without effect: the kernel takes no time in the model, so its columns are left "
-		"out."),
+	IGNORED("collect-systime", "Accepted without effect: the kernel takes no time in the model, so its columns are "
+		"left out."),
 	OPT_REFUSED(0, "dump-before", DUMPS, IN_PROGRAM), OPT_REFUSED(0, "dump-after", DUMPS, IN_PROGRAM),
 	OPT_REFUSED(0, "zero-before", DUMPS, "--toggle-collect chooses functions"),
 	OPT_REFUSED(0, "dump-every-bb", DUMPS, IN_PROGRAM),

@@ -131,7 +131,6 @@ struct reading {
 	struct stat_table table;
 	struct stat_style style;
 	struct stat_body *now, *last;	/* of each event: added up over processors and threads */
-	bool *seen;
 	char (*unit)[UNIT_BYTES];
 	bool unscaled, headed;
 	uint64_t interval;
@@ -187,7 +186,6 @@ static void on_stat(struct reading *r, const void *body, size_t bytes)
 	r->now[e].value += b.value;
 	r->now[e].enabled += b.enabled;
 	r->now[e].running += b.running;
-	r->seen[e] = true;
 }
 
 static void print_round(struct reading *r, uint64_t ns)
@@ -220,12 +218,8 @@ static void on_round(struct reading *r, const void *body, size_t bytes)
 		l->unscaled = r->unscaled;
 		stat_add_reading(l, r->now[e].value - last->value, r->now[e].enabled - last->enabled,
 			r->now[e].running - last->running);
-		/* what was never enabled was not counted */
-		if (!r->seen[e] || !l->enabled_ns.mean)
-			l->enabled_ns.mean = 1;
 		r->last[e] = r->now[e];
 		r->now[e] = none;
-		r->seen[e] = false;
 	}
 	r->table.elapsed_ns = (struct stats){ 0 };
 	/* as in perf: intervals have no time of their own, so task-clock has no remark */
@@ -265,10 +259,9 @@ static int read_counts(struct reading *r)
 		.measured = !version || strcmp(version, "softpmu") };
 	r->now = calloc(events, sizeof *r->now);
 	r->last = calloc(events, sizeof *r->last);
-	r->seen = calloc(events, sizeof *r->seen);
 	r->unit = calloc(events, sizeof *r->unit);
 	r->what = quoted_words(r->file);
-	if (!r->table.line || !r->now || !r->last || !r->seen || !r->unit || !r->what) {
+	if (!r->table.line || !r->now || !r->last || !r->unit || !r->what) {
 		cli_error("out of memory");
 		return 1;
 	}
@@ -317,7 +310,6 @@ int stat_report(struct stat_options *o, int argc, char **argv)
 	free(r.table.line);
 	free(r.now);
 	free(r.last);
-	free(r.seen);
 	free(r.unit);
 	free(r.what);
 	return status;

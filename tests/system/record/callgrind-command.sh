@@ -96,7 +96,8 @@ gcc -O1 -g -fno-inline -fno-optimize-sibling-calls -o outside outside.c || exit 
 "$SOFTPMU" callgrind --callgrind-out-file=ours.whole ./outside 2>/dev/null
 valgrind --tool=callgrind --instr-atstart=no --callgrind-out-file=theirs.part ./outside >/dev/null 2>&1
 for function in leaf bench; do
-	same "between START and STOP: instructions of $function" "$(of ours.part $function)" "$(of theirs.part $function)"
+	same "between START and STOP: instructions of $function" "$(of ours.part $function)" \
+		"$(of theirs.part $function)"
 done
 same "instructions below bench, called two times" "$(inclusive ours.part bench)" "$(inclusive theirs.part bench)"
 cycles() { awk '$1 == "totals:" || $1 == "summary:" { print $3; exit }' "$1"; }
@@ -107,7 +108,8 @@ within "its cycles are those of its rounds, not of what ran outside" "$(cycles o
 "$SOFTPMU" callgrind --combine-dumps=yes --callgrind-out-file=one ./calls >log.one 2>&1
 same "dumps in one file" "$(grep -c '^part: ' one) $(grep -c '^version: ' one) $(ls one.* 2>/dev/null)" "2 1 "
 same "callgrind_annotate adds its parts" "$(of one leaf)" "$(($(of ours.1 leaf) + $(of ours leaf)))"
-same "the log has all parts" "$(awk '/Collected/ { print $4 }' log.one)" "$(awk '/^summary:/ { s += $2 } END { print s }' one)"
+same "the log has all parts" "$(awk '/Collected/ { print $4 }' log.one)" \
+	"$(awk '/^summary:/ { s += $2 } END { print s }' one)"
 
 # The command line of iai-callgrind and Gungraun (gungraun-runner/src/runner/callgrind/args.rs, tool/args.rs).
 mkdir bin && ln -s "$TOP/docs/examples/valgrind-on-softpmu.sh" bin/valgrind

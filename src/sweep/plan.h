@@ -16,7 +16,7 @@
  *   objective WHAT			what should be small: time, cycles, energy, edp, or an event
  *   detail | sample [auto|N,U,W]	how each run is timed; without either as softpmu stat does it
  *   eliminate [PERCENT [FIRST]]	stop the runs of machines that are worse at this confidence, from FIRST programs
- * on memory SIZE, time SECONDS		what a job is given before anything was measured
+ *   memory SIZE, time SECONDS		what a job is given before anything was measured
  *
  * A level of `set` may be a range: A..B*F or A..B+S.  Numbers take K, M and G.
  */

@@ -47,10 +47,14 @@ $O/obj/%.o: %.c
 $O/obj/src/core/steps_sse4.o: CFLAGS += -msse4.1
 $O/obj/src/output/html/assets.o: $(wildcard src/output/html/page/*)	# which the assembler reads
 vpath test_%.c $(sort $(dir $(TEST_SRC)))
-$O/tests/%: %.c $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
+# Objects of their own: a change of the library links the tests again, but compiles none.
+$O/obj/tests/unit/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -MF $@.d \
-	  -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) -Itests/unit/fixtures $(CFLAGS) -MMD -MP -c -o $@ $<
+$O/tests/%: $O/obj/tests/unit/%.o $O/obj/tests/unit/fixtures/one_test.o $O/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $^ -lcmocka $(LDLIBS)
+.SECONDARY: $(TESTS:$O/tests/%=$O/obj/tests/unit/%.o) $O/obj/tests/unit/fixtures/one_test.o
 
 include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-{amd64,x86}-linux
 include tests/programs/programs.mk	# target `programs`: what the system tests run

@@ -22,8 +22,7 @@ same_table() {	# WHAT OPTION...: perf report and softpmu report print the same t
 	if [ -s theirs ] && ! [ -s err ] && cmp -s theirs ours; then ok "$what ($(wc -l <ours) lines)"
 	else bad "$what: differs from perf's"; head -n 5 err; diff theirs ours | head -n 10; fi
 }
-# (without the program's PLT, over which perf 6.1 extends _init, and so does annotate)
-instructions() { sed -n 's/^ *\([0-9]*\.[0-9]*\) *: *\([0-9a-f]*\): .*/\1 \2/p' | grep -vwFf plt | sort; }
+instructions() { sed -n 's/^ *\([0-9]*\.[0-9]*\) *: *\([0-9a-f]*\): .*/\1 \2/p' | sort; }
 # perf 6.12 dies of SIGSEGV in annotate at most functions of libc.so.6 and ld.so, of its own recordings, too.  Then
 # those of the program are annotated.
 same_instructions() {	# WHAT: both annotate commands print the same shares
@@ -53,40 +52,23 @@ both() {	# NAME: every perf command reads perf.data, and softpmu's tables equal 
 }
 record() { "$SOFTPMU" record -o perf.data "$@" >program.out 2>record.err </dev/null ||
 	{ bad "record $*"; cat record.err; }; }
-# In a non-PIE program perf 6.1 extends the symbol _init, which has no size, over the PLT behind it and names some PLT
-# addresses _init (in `work` those of strtol@plt, not all; objdump has the right names). Such samples cannot be
-# compared, so the program is sampled again with another period. In call chains perf prints these addresses without
-# the base.
-objdump -d --no-show-raw-insn -j .plt "$PROGRAMS/work" | sed -n 's/^ *\([0-9a-f]*\):.*/\1/p' | sed 'p; s/^40//' |
-	sort >plt
-perf_errs() { perf script -F ip,sym -i perf.data 2>/dev/null |
-	sed -n 's/^[[:space:]]*\([0-9a-f]\{1,\}\) _init[[:space:]]*$/\1/p' | sort -u | comm -12 - plt | grep -q .; }
-record_work() {	# PERIOD OPTION...: samples `work 20000`, with no sample that perf misnames
-	period=$1; shift
-	for more in 0 2 4 6 8; do
-		record -c $((period + more)) "$@" --replay work-stream
-		perf_errs || return
-	done
-	bad "perf misnames PLT entries with five periods"
-}
-
-# Without surroundings: where samples fall would depend on them.
 bare_stream work-stream work 20000 >/dev/null || bad "saving a stream"
-record_work 997
+record -c 997 --replay work-stream
 grep -q '^\[ softpmu record: Wrote [0-9.]* MB perf.data ([0-9]* samples) \]$' record.err &&
 	ok "the closing line has size, file and samples" ||
 	{ bad "closing line"; cat record.err; }
+record_named 997 --replay work-stream
 both "cycles"
 perf evlist -i perf.data | grep -qx 'cycles:u' && ok "evlist shows the event's name" || bad "event's name"
 
-record_work 997 -g
+record_named 997 -g --replay work-stream
 both "call chains"
 same_table "call chains: callers" --no-children
 same_table "call chains: by symbol" --sort sym
 perf script -F ip,sym -i perf.data | tr '\n' ' ' | tr -s '\t ' ' ' | grep -q 'mix [0-9a-f]* hot [0-9a-f]* main' &&
 	ok "there is a call chain mix, hot, main" || bad "chain mix, hot, main"
 
-record_work 2003 -g -e cycles:u,instructions:u
+record_named 2003 -g -e cycles:u,instructions:u --replay work-stream
 both "two events"
 [ "$(perf evlist -i perf.data | wc -l)" = 2 ] && ok "the file has two events" || bad "both events"
 
@@ -116,13 +98,21 @@ asked "-c sets the period of all events without a period of their own" "cycles:u
 branches:u 20011
 b:u 777"
 
-record -F 20000 --no-buildid -- "$PROGRAMS/throws"
+record -c 20011 --no-buildid -- "$PROGRAMS/throws"
 silent "C++: report" report --stdio -i perf.data
-same_table "C++: same table" --percent-limit 0 -F overhead,comm,dso,sym
+# (Of a PLT perf 6.1 may say _init, an address, or one name for several entries: see record_named.  C++ executes much of
+# it, so its rows are left out.)
+without_plt() { table | grep -v -e '@plt$' -e ' _init$' -e '\[\.\] 0x[0-9a-f]*$' -e ' \.plt$'; }
+perf report --stdio --no-inline --percent-limit 0 -F overhead,comm,dso,sym -i perf.data 2>/dev/null </dev/null |
+	without_plt >theirs
+"$SOFTPMU" report --stdio --no-inline --percent-limit 0 -F overhead,comm,dso,sym -i perf.data | without_plt >ours
+same_files "C++: same table ($(wc -l <ours) lines)" theirs ours
+has "C++: the table names what is called for a throw" "__gxx_personality_v0$" ours
 perf report --header-only -i perf.data | grep -q 'missing features:.* BUILD_ID ' &&
 	ok "--no-buildid leaves the build-ids out" ||
 	bad "--no-buildid"
 
+if runs_32; then
 record -g -c 997 -- "$PROGRAMS/work32" 20000
 silent "32-bit: script" script -i perf.data
 # perf believes that the entries of an i386 PLT are 4 bytes long, as the section header says; they are 16. So its names
@@ -131,13 +121,13 @@ same_table "32-bit: same table by object" --sort comm,dso
 "$SOFTPMU" report --no-children -g none -i perf.data |
 	grep -q '^ *[4-9][0-9]\.[0-9]*%  work32  *work32  *\[\.\] mix$' && ok "32-bit: mix is the hottest function" ||
 	bad "32-bit: mix leads"
+fi
 
 bare_stream several /bin/sh -c "./work 5000; ./work 5000 | cat" >/dev/null || bad "saving a stream"
 record -c 4999 --replay several
 silent "several processes: report" report --stdio -i perf.data
-# (without the PLTs, whose entries perf 6.1 names _init, or all alike, and then adds up)
-perf report --stdio --sort comm,sym -i perf.data 2>/dev/null | table | grep -v -e '@plt$' -e ' _init$' | sort >theirs
-"$SOFTPMU" report --stdio --sort comm,sym -i perf.data | table | grep -v -e '@plt$' -e ' _init$' | sort >ours
+perf report --stdio --sort comm,sym -i perf.data 2>/dev/null | without_plt | sort >theirs
+"$SOFTPMU" report --stdio --sort comm,sym -i perf.data | without_plt | sort >ours
 cmp -s theirs ours && ok "several processes: report's lines equal perf's" ||
 	{ bad "several processes"; diff theirs ours | head; }
 grep -q ' work  ' ours && grep -q ' sh  ' ours && ok "several processes: each has its name" ||

@@ -150,9 +150,10 @@ need() {
 # guests have none.  Claims about such programs are left out there, and the test says so.
 runs_32() {
 	[ "$("$PROGRAMS/work32" 1 2>/dev/null)" = "$("$PROGRAMS/work" 1)" ] && return
-	echo "left out: this host executes no 32-bit programs"
+	echo "left out: this host executes no 32-bit programs" >&2
 	return 1
 }
+if_32() { if runs_32; then echo "$@"; fi; }	# the words, if this host executes 32-bit programs
 
 # wait_until COMMAND...: repeats the command until it succeeds; gives up after two minutes, because hosts may be busy.
 wait_until() {

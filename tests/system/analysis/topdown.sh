@@ -125,8 +125,8 @@ grep -q '<svg xmlns' "$work/svg" && grep -q 'Frontend_Bound' "$work/svg" && ok "
 	bad "SVG"
 
 # Nodes that old PMUs cannot count have no formula, only their exact share.
-for core in pentium3 prescott; do
-	"$SOFTPMU" topdown --core $core --no-metrics -x, -l 1 -- "$PROGRAMS/work32" >/dev/null 2>"$work/csv"
+for core in $(if_32 pentium3 prescott); do
+	"$SOFTPMU" topdown --core "$core" --no-metrics -x, -l 1 -- "$PROGRAMS/work32" >/dev/null 2>"$work/csv"
 	awk -F, '{ exact += $4; n++; if ($2 == "Retiring") ret = $3 - $4; if ($2 == "Backend_Bound" &&
 		$3 != "") wrong = 1 }
 		END { exit wrong || n != 4 || (exact - 1) ^ 2 > 1e-10 || ret ^ 2 > 1e-4 }' "$work/csv" &&

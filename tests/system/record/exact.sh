@@ -9,16 +9,16 @@ summed() { perf script -i "$1" -F event,period 2>/dev/null |
 counted() { "$SOFTPMU" stat -x, -e cycles "$@" 2>&1 >/dev/null | sed -n 's/^\([0-9]*\),,cycles.*/\1/p'; }
 
 "$SOFTPMU" stat -e cycles --save-stream stream "$PROGRAMS/causes" 20000 >out 2>&1 || { cat out; exit 1; }
-for core in golden-cove skylake willamette core2; do
+for core in golden-cove skylake $(if_32 willamette) core2; do
 	case $core in willamette) stream=stream32 ;; *) stream=stream ;; esac
 	[ $stream = stream32 ] && [ ! -f stream32 ] &&
 		{ "$SOFTPMU" stat --core pentium3 -e cycles --save-stream stream32 "$PROGRAMS/work32" 20000 >out 2>&1 ||
 		exit 1; }
-	"$SOFTPMU" record -q --core $core --exact -o $core.data --replay $stream || { failed=1; continue; }
-	want=$(counted --core $core --replay $stream)
-	check "$core: the profile has the $want counted cycles (got $(charged $core.data))" \
-		[ "$(charged $core.data)" = "$want" ]
-	check "$core: perf adds up the same cycles" [ "$(summed $core.data)" = "$want" ]
+	"$SOFTPMU" record -q --core "$core" --exact -o "$core.data" --replay $stream || { failed=1; continue; }
+	want=$(counted --core "$core" --replay $stream)
+	check "$core: the profile has the $want counted cycles (got $(charged "$core.data"))" \
+		[ "$(charged "$core.data")" = "$want" ]
+	check "$core: perf adds up the same cycles" [ "$(summed "$core.data")" = "$want" ]
 done
 
 "$SOFTPMU" report -i golden-cove.data --cycles exact >out

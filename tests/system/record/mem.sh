@@ -10,26 +10,30 @@ table() { "$SOFTPMU" mem report -i "$1" -s "$2" --csv |
 program=$PROGRAMS/l1_miss
 location=$(nm "$program" | awk '$3 == "location" { print $1 }')
 
-# The Pentium 4 experiment: report explains it as a set conflict.
-"$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o p4.data "$program" || exit 1
-"$SOFTPMU" mem report -i p4.data >report || failed=1
-check "eight lines in a set of four ways are reported as a set conflict" \
-	grep -q '=> set conflict: 8 lines in set 16, which has 4 ways' \
-	report
-check "the conflict's addresses are reported with distance and equal bits" grep \
-	-q '8 addresses from .*, every 8192 bytes; their low 13 bits are equal' report
-check "the map shows eight rows in one column" [ "$(grep -cE '^ +0x[0-9a-f]+ \| {16}[.:=+*#%@-] {15}\|' report)" -eq 8 ]
-check "the table of instructions has the one load" \
-	[ "$(table p4.data insn | awk -F, 'NR > 1 { print $1 }')" = '"the_load+0"' ]
-check "the object in .bss has its name" [ "$(table p4.data object | awk -F, 'NR == 2 { print $1, $2 }')" \
-	= '"location" "l1_miss"' ]
-check "the object's first address is the program's" \
-	[ "$(table p4.data object | awk -F, 'NR == 2 { print $(NF - 9) }')" = "0x$(echo "$location" |
-	sed 's/^0*//')" ]
-check "the table of pages has a row for each of the eight addresses" [ "$(table p4.data page | wc -l)" -eq 9 ]
-if command -v perf >/dev/null 2>&1; then
-	perf mem report -i p4.data --stdio >perf.mem 2>/dev/null
-	check "perf mem report finds the object, too" [ "$(grep -c 'location+0x' perf.mem)" -eq 8 ]
+if runs_32; then
+	# The Pentium 4 experiment: report explains it as a set conflict.
+	"$SOFTPMU" record -q --core willamette -e replay_event.L1_LD_MISS:p -c 1000 -d -I -o p4.data \
+		"$program" || exit 1
+	"$SOFTPMU" mem report -i p4.data >report || failed=1
+	check "eight lines in a set of four ways are reported as a set conflict" \
+		grep -q '=> set conflict: 8 lines in set 16, which has 4 ways' \
+		report
+	check "the conflict's addresses are reported with distance and equal bits" grep \
+		-q '8 addresses from .*, every 8192 bytes; their low 13 bits are equal' report
+	check "the map shows eight rows in one column" \
+		[ "$(grep -cE '^ +0x[0-9a-f]+ \| {16}[.:=+*#%@-] {15}\|' report)" -eq 8 ]
+	check "the table of instructions has the one load" \
+		[ "$(table p4.data insn | awk -F, 'NR > 1 { print $1 }')" = '"the_load+0"' ]
+	check "the object in .bss has its name" [ "$(table p4.data object | awk -F, 'NR == 2 { print $1, $2 }')" \
+		= '"location" "l1_miss"' ]
+	check "the object's first address is the program's" \
+		[ "$(table p4.data object | awk -F, 'NR == 2 { print $(NF - 9) }')" = "0x$(echo "$location" |
+		sed 's/^0*//')" ]
+	check "the table of pages has a row for each of the eight addresses" [ "$(table p4.data page | wc -l)" -eq 9 ]
+	if command -v perf >/dev/null 2>&1; then
+		perf mem report -i p4.data --stdio >perf.mem 2>/dev/null
+		check "perf mem report finds the object, too" [ "$(grep -c 'location+0x' perf.mem)" -eq 8 ]
+	fi
 fi
 
 # mem record on machines with data addresses.

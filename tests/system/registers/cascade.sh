@@ -5,6 +5,7 @@
 # every event can be a sample. Other PMUs refuse both options.
 . "$TOP/tests/lib.sh"
 need perf
+runs_32 || skip "this host executes no 32-bit programs"
 export HOME="$work" PERF_CONFIG=/dev/null LC_ALL=C
 program=$PROGRAMS/l1_miss
 load=0x$(nm "$program" | awk '$3 == "the_load" { print $1 }')

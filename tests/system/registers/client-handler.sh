@@ -16,6 +16,7 @@ places() {
 		on && $1 ~ /:$/ { print $1 }' | tr -d :
 }
 for p in client_handler client_handler32; do
+	case $p in *32) runs_32 || continue ;; esac
 	places $p >insns
 	first=$(printf '%d' "0x$(head -n 1 insns)")
 	while read -r a; do echo $((0x$a - first)); done <insns >offsets

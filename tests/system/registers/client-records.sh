@@ -12,6 +12,7 @@ on() {
 # The load of a loop of 4 instructions, each 100th (as a driver presets it) or each 101st (as the machine does, that
 # records the event behind the overflow). Core 2 has no precise load: each 101st instruction.
 for p in client_records client_records32; do
+	case $p in *32) runs_32 || continue ;; esac
 	same "$p: adaptive records of golden-cove hold the registers" \
 		"$(on $p golden-cove arch 0x4181d0 0)" "records 40 right 40 step 100;"
 	for c in "skylake:0x4181d0 200" "skylake --pmu haswell:0x4181d0 192" \

@@ -16,6 +16,7 @@ rdmsr -100 wrmsr -100 rdpmc -100 cpuid -100
 apic -100 -100 pmi -100
 values 77 77 77 77"
 for p in client client32 client-cxx; do
+	case $p in *32) runs_32 || continue ;; esac
 	same "$p without softpmu: the calls do nothing" "$("$PROGRAMS/$p" alone 2>&1)" "$absent"
 done
 if command -v valgrind >/dev/null 2>&1; then
@@ -31,6 +32,7 @@ same "in a followed child softpmu is present" \
 # Counted: from the instruction after the enabling write up to and including the disabling write: 3 + 4 n instructions,
 # n branches.
 for p in client client32; do
+	case $p in *32) runs_32 || continue ;; esac
 	for c in golden-cove:arch skylake:arch ivy-bridge:arch core2:arch pentium3:p6 pentium:p5 willamette:netburst \
 		prescott:netburst; do
 
@@ -51,6 +53,7 @@ same "a C++ program counts the same" "$(on golden-cove client-cxx count arch 10)
 
 # A PMI is lost while the LVT entry is masked and taken when it is not; from NetBurst on, a PMI masks the LVT entry.
 for p in client client32; do
+	case $p in *32) runs_32 || continue ;; esac
 	for c in golden-cove skylake; do
 		same "$p on $c: a masked PMI is lost, an unmasked one is taken" "$(on $c $p pmi arch)" \
 			"lvt 0x10000 after reset;pending 0 counter 3003 lvt 0x10000;\
@@ -66,6 +69,7 @@ pending 1 counter 3003 lvt 0x10400 status 1000 ip in the loop;pending 0 counter 
 done
 
 for p in client client32; do
+	case $p in *32) runs_32 || continue ;; esac
 	same "$p: invalid accesses return errors" "$(on golden-cove $p errors)" \
 		"no such msr -2 -2;reserved bits -1;bad counter -1;bad apic -2 -2;untouched 77 77;bad address -4;\
 unknown code -100;alive;"
@@ -75,8 +79,8 @@ done
 # Events that are not counted at retirement start and stop at the same instructions: ten rounds more are ten loads and
 # thirty uops more. Without the wrong path: what it executes after the loop depends on earlier predictions.
 paths=--no-wrong-path
-for c in golden-cove:0x4101ae skylake:0x41010e golden-cove:0x4102c2 golden-cove:0x4181d0:10 skylake:0x4181d0:10 \
-	pentium3:0x410043:10; do
+for c in $(if_32 golden-cove:0x4101ae skylake:0x41010e golden-cove:0x4102c2 golden-cove:0x4181d0:10 \
+	skylake:0x4181d0:10 pentium3:0x410043:10); do
 	core=${c%%:*} select=${c#*:} more=30
 	case $select in *:*) more=${select#*:} select=${select%:*} ;; esac
 	a=$(on "$core" client event "$select" 1000) b=$(on "$core" client32 event "$select" 1010)
@@ -87,6 +91,7 @@ paths=
 # PEBS: every hundredth of 4000 loads writes a record into the program's memory; then every thousandth, into an empty
 # buffer; then into a buffer that is too small and becomes full.
 for p in client client32; do
+	case $p in *32) runs_32 || continue ;; esac
 	same "$p: PEBS records on golden-cove" "$(on golden-cove $p pebs 32)" \
 		"records 40 rest 0 in the loop 40;then 4;full 8;alive;"
 	same "$p: PEBS records on skylake" \
@@ -94,7 +99,7 @@ for p in client client32; do
 done
 # BTS: 24 KB of records, passed to the program in pieces of 3 KB.
 same "BTS on core2 records every taken branch" "$(on core2 client bts 1000)" "999 branches taken, 999 of them back;"
-same "BTS on golden-cove records every taken branch, in 32 bits" \
+! runs_32 || same "BTS on golden-cove records every taken branch, in 32 bits" \
 	"$(on golden-cove client32 bts 1000)" "999 branches taken, 999 of them back;"
 
 same "CPUID leaf 0AH of skylake" "$(on skylake client leaf)" "07300804 00000000 00000000 00000603;"
@@ -121,6 +126,7 @@ same "a replay counts what the live run counted" "$(cat out again)" "$(cat live)
 # Regions: "loop" is entered 6 times, three of them inside "outer". "outer" is begun twice but entered once. The marker
 # that ends a region is counted.
 for p in client client32; do
+	case $p in *32) runs_32 || continue ;; esac
 	timeout 120 "$SOFTPMU" stat -x, -e instructions,branches -o counts --region loop -- "$PROGRAMS/$p" regions 1000
 	same "$p: --region counts the region alone" \
 		"$(cut -d, -f1,3 counts | tr '\n' ' ')" "24018,instructions:u 6000,branches:u "

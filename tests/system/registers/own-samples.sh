@@ -4,6 +4,7 @@
 # tell the load's addresses, and its own handler gets the interrupts behind the load. docs/howto/own-handler.md shows
 # what it prints.
 . "$TOP/tests/lib.sh"
+runs_32 || skip "this host executes no 32-bit programs"
 gcc -m32 -O1 -no-pie -Wall -Wextra -Werror -I"$TOP/include" -o own_samples "$TOP/docs/examples/own_samples.c" || exit 1
 "$SOFTPMU" stat --core willamette -o counts ./own_samples >out
 same "all PEBS samples are at the load" "$(sed -n 's/^By PEBS: \([0-9]*\) samples, \1 of.*/all/p' out)" all

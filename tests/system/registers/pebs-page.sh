@@ -30,13 +30,16 @@ case $SOFTPMU in
 		"$(./inner "$TOP/data/events/skylake.tsv" 2>&1 >/dev/null)" "inner: RELOAD_FIXED_CTR: status -2" ;;
 esac
 
-gcc -m32 -nostdlib -static -DROUNDS=2000 -o l1_miss "$TOP/tests/programs/l1_miss.S" || failed=1
-"$SOFTPMU" record -q --core golden-cove -e instructions:ppp,cycles:p,UOPS_DISPATCHED.PORT_2_3_10:p -c 1009 -o s.data \
-	-- ./l1_miss
-same "the page shows what record takes" "$("$SOFTPMU" report -i s.data -s symbol -n 2>/dev/null |
-	grep -e '^# Samples' -e the_load | shown)" ""
-"$SOFTPMU" record --core skylake -e UOPS_DISPATCHED_PORT.PORT_0:p -c 1000 ./l1_miss 2>err
-same "the page shows what Skylake refuses" "$(shown <err)" ""
+if runs_32; then
+	gcc -m32 -nostdlib -static -DROUNDS=2000 -o l1_miss "$TOP/tests/programs/l1_miss.S" || failed=1
+	"$SOFTPMU" record -q --core golden-cove -e instructions:ppp,cycles:p,UOPS_DISPATCHED.PORT_2_3_10:p -c 1009 \
+		-o s.data \
+		-- ./l1_miss
+	same "the page shows what record takes" "$("$SOFTPMU" report -i s.data -s symbol -n 2>/dev/null |
+		grep -e '^# Samples' -e the_load | shown)" ""
+	"$SOFTPMU" record --core skylake -e UOPS_DISPATCHED_PORT.PORT_0:p -c 1000 ./l1_miss 2>err
+	same "the page shows what Skylake refuses" "$(shown <err)" ""
+fi
 "$SOFTPMU" msr --pmu golden-cove -e cycles:p -c 1009 | grep -E '^3(F1|0A)H' >lines
 same "the page shows the registers" "$(shown <lines)" ""
 exit $failed

@@ -33,6 +33,7 @@ same "without REP, the count equals cachegrind's" "$(insns "$PROGRAMS/norep")" "
 same "without REP, the reader finds no repeats" "$(repeats "$PROGRAMS/norep")" 0
 same "a jump to itself retires once per iteration" "$(insns "$PROGRAMS/jumps")" 2007
 for p in "amd64 work-static 20000" "amd64 work 20000" "x86 work32 20000" "amd64 throws 20"; do
+	case $p in x86*) runs_32 || continue ;; esac
 	# shellcheck disable=SC2086
 	set -- $p
 	program=$PROGRAMS/$2 rep=$(repeats "$PROGRAMS/$2" "$3")

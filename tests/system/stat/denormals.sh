@@ -11,7 +11,7 @@ counts() {
 	cut -d, -f1 counts.csv | tr '\n' ' ' | sed 's/ $//'
 }
 all=fp_assist.any:u
-for program in denormals denormals32; do
+for program in denormals $(if_32 denormals32); do
 	P=$PROGRAMS/$program
 	for kind in multiply divide sqrt small packed single convert load store; do
 		same "skylake, $program: each assist for '$kind' is counted" \

@@ -16,8 +16,10 @@ compare() {	# PROGRAM PATTERN: compares the lines that match the pattern
 	diff -u "$work/want" "$work/got" || { echo "$1: they differ (- expected, + reported)"; exit 1; }
 	[ "$(wc -l <"$work/want")" -gt 10 ] || { echo "$1: too little expected"; exit 1; }
 }
-trace trace_mem32
-compare trace_mem32 '^[LSMP] '
+if runs_32; then
+	trace trace_mem32
+	compare trace_mem32 '^[LSMP] '
+fi
 # Without register 4, the stack pointer: the system chooses its value.
 trace trace_regs -r
 compare trace_regs '^R [^4]'

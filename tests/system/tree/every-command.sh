@@ -31,11 +31,11 @@ run() {
 	else bad "softpmu $*: exit $code" err; fi
 }
 run trace -o 64.trace -- true
-run trace -o 32.trace -- "$PROGRAMS/l1_miss"
+! runs_32 || run trace -o 32.trace -- "$PROGRAMS/l1_miss"
 run replay 64.trace
 run stat --core golden-cove -d -- true
-for core in prescott pentium3 pentium; do	# the other families of PMUs
-	run stat --core $core -e cycles,instructions --replay 32.trace
+for core in $(if_32 prescott pentium3 pentium); do	# the other families of PMUs
+	run stat --core "$core" -e cycles,instructions --replay 32.trace
 done
 run record -g -o true.data -- true
 run report -i true.data --stdio

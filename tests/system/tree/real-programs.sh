@@ -61,7 +61,7 @@ as_alone gcc -- gcc -O1 -c small.c -o small.o
 as_alone shell -- sh script.sh
 as_alone shell-untraced-children -i -- sh script.sh
 as_alone static -- "$PROGRAMS/work-static" 20000
-as_alone 32-bit -- "$PROGRAMS/work32" 20000
+! runs_32 || as_alone 32-bit -- "$PROGRAMS/work32" 20000
 as_alone c++-throws -- "$PROGRAMS/throws" 50
 as_alone exit-status -- "$PROGRAMS/dies" exit7
 as_alone segv -- "$PROGRAMS/dies" segv

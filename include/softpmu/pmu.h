@@ -312,6 +312,11 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *batch);
  * `cycle`, which may lie above the batches' watermarks.  What is counted by the cycle is counted up to there with the
  * next batch.  Should a record of an earlier cycle come after all, it counts in the first cycle not yet counted. */
 void spmu_pass(struct spmu *p, uint64_t cycle);
+/* Where records of several hardware threads come: says that this one has ended, and that its records have come.  An
+ * interrupt of it that is pending is taken at its last instruction (spmu_pmi.behind is 1), and so holds up nobody; for
+ * overflows behind its last record nobody takes one.  Records of it that come later make it go on.  A hardware thread
+ * that the PMU does not have is ignored. */
+void spmu_leave(struct spmu *p, uint8_t hw_thread);
 
 /* Names of registers and of their fields, as the manual of each generation spells them; for debuggers, traces
  * and tests.  A PMU may lack some of them, since that depends on the host, too: spmu_rdmsr then returns

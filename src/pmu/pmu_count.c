@@ -277,11 +277,12 @@ static void act(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g
 /* Takes the PMI to thread `to`.  False: the stream ends here, and no other is pending. */
 static bool take(struct spmu *p, const struct spmu_batch *b, struct pmu_bounds *g, struct spmu_pmi *pmi, unsigned to)
 {
-	bool end = pmi->record == b->count && b->is_last;
+	const bool left = p->left >> to & 1, end = pmi->record == b->count && b->is_last && !left;
 	p->pmi_to &= (uint8_t)~(1u << to);
 	p->pending = p->pmi_to != 0;
 	/* nobody to take it: lost */
-	if (!p->host.pmi || (p->model->family->lvt && *pmu_lvt(p, to) & PMU_LVT_MASKED)) {
+	if (!p->host.pmi || (p->model->family->lvt && *pmu_lvt(p, to) & PMU_LVT_MASKED) ||
+		(left && pmi->overflow_cycle >= p->reached[to])) {
 		p->lost_to = (uint8_t)((p->lost_in == p->batches ? p->lost_to : 0) | 1u << to);
 		p->lost_in = p->batches;
 		return true;
@@ -433,7 +434,7 @@ void spmu_consume(struct spmu *p, const struct spmu_batch *b)
 	if (p->pushout && !segmented)
 		pmu_pushout_segment(p, b, b->count);
 	pmu_pmi_remember(p, b);
-	if (p->threads > 1 && rings)
+	if (p->threads > 1)
 		pmu_threads_remember(p, b);
 	if (b->watermark > p->floor && b->watermark <= PMU_CYCLE_LAST)
 		p->floor = b->watermark;

@@ -363,6 +363,7 @@ struct spmu {
 	 * reached: by thread, where its own records end. */
 	uint64_t known, reached[PMU_THREADS];
 	bool ended;
+	uint8_t left;			/* set of threads that have ended (spmu_leave) */
 	/* Where the stream ends: from this cycle on no clock ticks.  PMU_NEVER: it goes on, or does not say. */
 	uint64_t ends;
 	uint64_t now;			/* while a handler runs: the cycle from which its changes hold */
@@ -370,6 +371,7 @@ struct spmu {
 	uint64_t arrival[PMU_THREADS], overflow_cycle[PMU_THREADS];
 	uint64_t last_retire[PMU_THREADS];	/* by thread */
 	uint64_t last_ip;		/* of the last retired uop */
+	uint64_t thread_ip[PMU_THREADS];	/* of each thread's last retired uop */
 	/* Instructions of earlier batches: address, retirement of the first uop, and of the thread's last uop before
 	 * it; the thread. */
 	struct { uint64_t ip, retire, before; uint8_t thread; } *history;

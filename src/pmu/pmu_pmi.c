@@ -12,6 +12,10 @@
  *
  * Source: SDM vol. 3B, "Performance Monitoring", section "Generating an Interrupt on Overflow".  Simplified: interrupts
  * that arrive while one is pending merge.
+ *
+ * While one is pending, cycles behind its arrival are not counted, because the handler may change registers.  So one
+ * that goes to a hardware thread that has ended (spmu_leave) must not wait for an instruction of that thread: it would
+ * hold up the counters of all others.
  */
 #include "pmu_count.h"
 #include <stdlib.h>
@@ -104,6 +108,13 @@ static bool pmi_place_of(const struct spmu *p, const struct spmu_batch *b, const
 		: record < b->count ? b->records[record].hw_thread
 		: !p->host.hw_thread;
 	size_t behind = g->here >> to & 1 ? 0 : history_behind(p, arrival, to, &at);
+	if (record == b->count && !behind && p->left >> to & 1) {
+		*pmi = (struct spmu_pmi){ .overflow_cycle = p->overflow_cycle[to], .ip = p->thread_ip[to],
+			.record = pmu_first_behind(b, g->record0, arrival), .behind = 1,
+			.hw_thread = pmi->hw_thread,
+			.cycle = before > p->overflow_cycle[to] ? before : p->overflow_cycle[to] };
+		return true;
+	}
 	if (record == b->count && !behind && !b->is_last)
 		return false;
 	if (behind && record == b->count && !b->is_last)	/* the thread is ahead, and this batch is another's */
@@ -200,6 +211,7 @@ static void note_last(struct spmu *p, const struct spmu_batch *b)
 			continue;
 		if (!seen)
 			p->last_ip = r->ip;
+		p->thread_ip[thread] = r->ip;
 		if (b->base_cycle + r->retire > p->last_retire[thread])
 			p->last_retire[thread] = b->base_cycle + r->retire;
 		seen |= 1u << thread;

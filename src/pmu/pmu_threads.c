@@ -123,6 +123,13 @@ void spmu_pass(struct spmu *p, uint64_t cycle)
 		p->passed = cycle;
 }
 
+void spmu_leave(struct spmu *p, uint8_t hw_thread)
+{
+	const unsigned thread = (unsigned)(hw_thread ^ p->host.hw_thread);
+	if (thread < p->threads && p->threads > 1)
+		p->left |= (uint8_t)(1u << thread);
+}
+
 uint64_t pmu_write_cycle(const struct spmu *p)
 {
 	return p->in_pmi ? p->now : p->reached[p->on];
@@ -153,6 +160,8 @@ void pmu_threads_begin(struct spmu *p, const struct spmu_batch *b)
 	p->ended = b->is_last;
 	if (b->watermark > p->known && b->watermark <= PMU_CYCLE_LAST)
 		p->known = b->watermark;
+	for (uint32_t i = 0; p->left && i < b->count; i++)
+		p->left &= (uint8_t)~(1u << pmu_thread(p, b->records[i].hw_thread));
 }
 
 void pmu_threads_remember(struct spmu *p, const struct spmu_batch *b)

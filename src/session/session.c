@@ -308,6 +308,9 @@ static void consume_with_siblings(struct session *s, struct thread *t, const str
 		if (beside(t, s->thread[i]) && !s->thread[i]->run->gone && s->thread[i]->reached < both.watermark)
 			both.watermark = s->thread[i]->reached;
 	if (s->shares) {
+		for (size_t i = 0; i < s->threads; i++)
+			for (unsigned k = 0; beside(t, s->thread[i]) && s->thread[i]->run->gone && k < s->pmus; k++)
+				spmu_leave(t->pmu[k], s->thread[i]->hw_thread);
 		both.is_last = b->is_last && t->core->members == 1;
 		consume(s, t, &both);
 		cores_settle(s, t->core, both.watermark);

@@ -167,6 +167,8 @@ static void batch(struct spmu *p, struct input *in)
 	}
 	if (flags & 16 && in->siblings > 1)
 		spmu_pass(p, wild ? take(in, 8) : b.base_cycle + take(in, 2));
+	if (flags & 16 && wild)
+		spmu_leave(p, (uint8_t)b.base_cycle);
 	spmu_consume(p, &b);
 	MUST(spmu_pmi_distance(p));	/* 0: nobody would get any further */
 }

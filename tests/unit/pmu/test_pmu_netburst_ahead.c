@@ -10,7 +10,13 @@ enum { END = 6000, BATCH = 97, MOST = 4 };
 
 /* A sampled counter, of thread `thread`, and what its handler has added up. */
 struct job { unsigned counter, thread; uint64_t previous, total; unsigned interrupts; };
-static struct { struct job job[MOST]; unsigned jobs; uint64_t period; bool whole; } kernel;
+static struct {
+	struct job job[MOST];
+	unsigned jobs;
+	uint64_t period;
+	bool whole;
+	struct spmu_pmi last[MOST];	/* the last interrupt of each thread */
+} kernel;
 
 static int setup(void **state)
 {
@@ -59,6 +65,7 @@ static void on_pmi(void *context, struct spmu *p, const struct spmu_pmi *pmi, co
 {
 	(void)context, (void)b;
 	spmu_apic_write(p, SPMU_APIC_LVT_PC, 0x400);
+	kernel.last[pmi->hw_thread] = *pmi;
 	for (struct job *j = kernel.job; j < kernel.job + kernel.jobs; j++) {
 		const uint64_t cccr = fixture_read(p, NB_CCCR(j->counter));
 		if (!(cccr & SPMU_CCCR_OVF) || (!kernel.whole && j->thread != pmi->hw_thread))
@@ -222,6 +229,64 @@ static void test_a_thread_that_stands_still_holds_up_nobody(void **state)
 	spmu_destroy(p);
 }
 
+/* T1 ends at cycle STOP, while an interrupt is on its way to it, and T0 runs on.  Returns the interrupts that T0 takes,
+ * for clocks in which one thread runs.  with_t1: T1 has a sampled counter, too, and one of T0's interrupts T1. */
+static unsigned one_ends(bool with_t1)
+{
+	enum { STOP = 4 * BATCH, PERIOD = 61, LATENCY = 40 };
+	struct spmu *p = create(2, LATENCY);
+	unsigned at_end = 0;
+	memset(&kernel, 0, sizeof kernel);
+	kernel.period = PERIOD;
+	kernel.jobs = with_t1 ? 3 : 1;
+	for (unsigned j = 0; j < kernel.jobs; j++) {
+		struct job *job = &kernel.job[j];
+		*job = (struct job){ .counter = j < 2 ? 2 * j : 12, .thread = j > 0,
+			.previous = -(uint64_t)PERIOD & NB_MASK };
+		program(p, 2, job->counter, j == 1 ? 2 : 1, j ? 7 : 2, true);
+		if (j == 1)	/* it overflows LATENCY / 2 cycles before the end */
+			job->previous = (-(uint64_t)PERIOD + 31) & NB_MASK;
+		if (j == 2)
+			nb_write(p, NB_CCCR(12), (fixture_read(p, NB_CCCR(12)) & ~(uint64_t)SPMU_CCCR_OVF_PMI_T0) |
+				SPMU_CCCR_OVF_PMI_T1);
+		nb_write(p, NB_COUNTER(job->counter), job->previous);
+	}
+	for (unsigned from = 0; from < END; from += BATCH)
+		for (unsigned t = 0; t < (from < STOP ? 2 : 1); t++) {
+			const unsigned to = from + BATCH < END ? from + BATCH : END;
+			stream_free(&s);
+			run_thread(t, from, to);
+			if (from >= STOP)
+				spmu_leave(p, 1);
+			if (from == STOP)
+				at_end = kernel.job[1].interrupts + kernel.job[2].interrupts;
+			stream_send(&s, 0, s.n, from, t == 0 && from < STOP ? from : to, to == END, p);
+		}
+	uint64_t want = 0;
+	for (unsigned cycle = 0; cycle < END; cycle++)
+		want += runs(0, cycle) && !(cycle < STOP && runs(1, cycle));
+	assert_int_equal(counted(p, &kernel.job[0]), want);
+	if (with_t1) {
+		assert_int_equal(kernel.last[1].ip, 0x2000 + STOP - 1);
+		assert_int_equal(kernel.last[1].behind, 1);
+		assert_in_range(kernel.last[1].overflow_cycle, STOP - LATENCY, STOP - 1);
+		assert_in_range(kernel.last[1].cycle, kernel.last[1].overflow_cycle, STOP);
+		assert_in_range(kernel.job[1].interrupts + kernel.job[2].interrupts, at_end + 1, at_end + 2);
+	}
+	spmu_leave(p, 200);	/* no thread of it: ignored */
+	const unsigned n = kernel.job[0].interrupts;
+	spmu_destroy(p);
+	return n;
+}
+
+static void test_an_interrupt_of_a_thread_that_has_ended_holds_up_nobody(void **state)
+{
+	(void)state;
+	const unsigned alone = one_ends(false);
+	assert_in_range(alone, 3 * END / 4 / (61 + 40), END / 61);	/* a period begins when the handler runs */
+	assert_int_equal(one_ends(true), alone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +294,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_write_of_one_thread_leaves_the_counts_of_others, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_a_thread_that_stands_still_holds_up_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_interrupt_of_a_thread_that_has_ended_holds_up_nobody, setup,
+			teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

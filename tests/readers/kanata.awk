@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Reads a file in the Kanata format, and checks each rule of its description: "Kanata Log Format" of
 # https://github.com/shioyadan/Konata, docs/kanata-log-format.md, and what its onikiri_parser.ts refuses.
-# Prints a line for each error, at most 20, and at the end "rows retired flushed cycles" if there was none.
+# Prints a line for each error, at most 20, and at the end "rows retired flushed cycles" if there was none; with
+# -v say=arrows the number of dependences instead.
 BEGIN { FS = "\t"; cycle = -1; ids = 0; errors = 0 }
 function wrong(why) { if (++errors <= 20) printf "line %d: %s: %s\n", NR, why, $0 }
 function number(text) { return text ~ /^[0-9]+$/ }
@@ -48,7 +49,15 @@ $1 == "E" {
 }
 $1 == "W" {
 	if (NF != 4 || !number($3) || !number($4)) wrong("fields of W")
-	if (alive($2) && (!number($3) || $3 + 0 >= ids)) wrong("a producer without I")
+	if (alive($2)) {
+		if (!number($3) || $3 + 0 >= ids) wrong("a producer without I")
+		if (thread[$2] != thread[$3]) wrong("a producer of another thread")
+		if ($4 != 0) wrong("types other than 0 are reserved")
+		if ($3 == $2) wrong("it waits for itself")
+		if (index(waits[$2], " " $3 " ")) wrong("a producer comes twice")
+		waits[$2] = waits[$2] " " $3 " "
+		arrows++
+	}
 	next
 }
 $1 == "R" {
@@ -69,7 +78,7 @@ $1 == "R" {
 		}
 	}
 	ended[$2] = 1; over++
-	delete seen[$2]; delete current[$2 ",0"]
+	delete seen[$2]; delete current[$2 ",0"]; delete waits[$2]
 	next
 }
 { wrong("an unknown command") }
@@ -77,5 +86,6 @@ END {
 	if (cycle < 0) { print "no C="; errors++ }
 	if (over != ids) { printf "%d ids, %d of them end\n", ids, over; errors++ }
 	if (errors) exit 1
-	printf "%d %d %d %d\n", ids, retired, flushed, cycle - first
+	if (say == "arrows") print arrows + 0
+	else printf "%d %d %d %d\n", ids, retired, flushed, cycle - first
 }

@@ -66,6 +66,7 @@ struct block_uop {
 	uint8_t port;			/* 255: none */
 	uint64_t did;			/* enum spmu_did */
 	int64_t fetch, alloc, ready, dispatch, complete, retire;
+	uint32_t source[4];		/* 1 + number of the uop that wrote a register it reads; 0: none of these */
 };
 
 enum block_limit { LIMIT_FRONT_END, LIMIT_ISSUE, LIMIT_RETIRE, LIMIT_PORTS, LIMIT_DIVIDER, LIMIT_STORE, LIMIT_CHAIN };

@@ -364,11 +364,20 @@ static void merge_links(struct block_result *r)
 	r->links = n;
 }
 
+/* The number of each step's first uop; the caller frees it.  NULL: out of memory. */
+static unsigned *first_uops(const struct flat *f, const struct path *p)
+{
+	unsigned *first = calloc(p->steps + 1, sizeof *first);
+	for (unsigned u = f->n; first && u-- > 0;)
+		first[f->uop[u].insn] = u;
+	return first;
+}
+
 static int chain_bound(const struct core_config *core, const struct flat *f, const struct samples *s,
 	const struct path *p, struct block_result *r, struct err *err)
 {
 	struct chains c = { .f = f, .forward_latency = core->forward_latency };
-	unsigned *first = calloc(p->steps + 1, sizeof *first), cycle[NODES];
+	unsigned *first = first_uops(f, p), cycle[NODES];
 	double mean = 0;
 	int rc = 0;
 	c.latency = calloc(f->n + 1, sizeof *c.latency);
@@ -379,8 +388,6 @@ static int chain_bound(const struct core_config *core, const struct flat *f, con
 		rc = no_memory(err);
 		goto out;
 	}
-	for (unsigned u = f->n; u-- > 0;)
-		first[f->uop[u].insn] = u;
 	for (unsigned u = 0; u < f->n; u++)
 		c.latency[u] = UINT_MAX;
 	for (size_t i = 0; i < s->n; i++) {
@@ -459,12 +466,29 @@ static void name_bottleneck(struct block_result *r)
 		snprintf(r->bottleneck, sizeof r->bottleneck, "several");
 }
 
-static int timeline_uops(const struct samples *s, struct block_result *r, struct err *err)
+/* The numbers of the uops that wrote what this one reads; writer: by register, 1 + the number of the last one. */
+static void connect(const struct flat *f, unsigned u, uint32_t number, uint32_t writer[UINT8_MAX + 1],
+	struct block_uop *to)
+{
+	const struct uop *uop = &f->uop[u];
+	for (unsigned i = 0; i < sizeof uop->src && i < sizeof to->source / sizeof *to->source; i++)
+		to->source[i] = uop->src[i] ? writer[uop->src[i]] : 0;
+	for (unsigned i = 0; i < sizeof uop->dst; i++)
+		if (uop->dst[i])
+			writer[uop->dst[i]] = number + 1;
+}
+
+static int timeline_uops(const struct flat *f, const struct path *p, const struct samples *s, struct block_result *r,
+	struct err *err)
 {
 	enum { UOPS = 400 };
+	uint32_t writer[UINT8_MAX + 1] = { 0 };
+	unsigned *first = first_uops(f, p);
 	r->uop = calloc(UOPS, sizeof *r->uop);
-	if (!r->uop)
+	if (!r->uop || !first) {
+		free(first);
 		return no_memory(err);
+	}
 	uint64_t zero = UINT64_MAX;
 	for (size_t i = 0; i < s->n && s->s[i].iteration == 0; i++)
 		zero = s->s[i].dispatch < zero ? s->s[i].dispatch : zero;
@@ -475,7 +499,11 @@ static int timeline_uops(const struct samples *s, struct block_result *r, struct
 			.fetch = (int64_t)(a->fetch - zero), .alloc = (int64_t)(a->alloc - zero),
 			.ready = (int64_t)(a->ready - zero), .dispatch = (int64_t)(a->dispatch - zero),
 			.complete = (int64_t)(a->complete - zero), .retire = (int64_t)(a->retire - zero) };
+		const unsigned u = first[a->step] + a->nth;
+		if (u < f->n && f->uop[u].insn == a->step)
+			connect(f, u, (uint32_t)i, writer, &r->uop[i]);
 	}
+	free(first);
 	return 0;
 }
 
@@ -496,7 +524,7 @@ int block_detail(const struct core_config *core, const struct path *p, const str
 	store_bound(core, f, r);
 	int rc = chain_bound(core, f, s, p, r, err);
 	if (!rc)
-		rc = timeline_uops(s, r, err);
+		rc = timeline_uops(f, p, s, r, err);
 	name_bottleneck(r);
 	return rc;
 }

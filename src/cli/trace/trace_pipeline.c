@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ROWS: at 112 bytes each, and what the orders of a sort take */
+/* ROWS: at 136 bytes each, and what the orders of a sort take */
 enum { ROWS = 8 << 20 };
 static const char *const default_stop = "100000";
 
@@ -28,7 +28,9 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
 	const struct excerpt *x = context;
-	pipeline_batch(x->pipeline, (unsigned)(uintptr_t)t->sink_private, b);
+	const unsigned number = (unsigned)(uintptr_t)t->sink_private;
+	pipeline_rename(x->pipeline, number, t->comm);	/* a thread has its name soon after its start */
+	pipeline_batch(x->pipeline, number, b);
 }
 
 static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
@@ -82,7 +84,7 @@ int trace_pipeline(struct cli_run *run, const char *file, enum trace_format form
 	if (!rc)
 		rc = pipeline_create(&x.pipeline, x.symbols, ROWS, &err);
 	const struct run_sink sink = { .context = &x, .thread_start = on_start, .batch = on_batch, .side = on_side };
-	const struct core_wanted wanted = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	const struct core_wanted wanted = { .is = ~UINT64_C(0), .did = ~UINT64_C(0), .detail = true };
 	run->run.wanted = &wanted;
 	if (!rc)
 		rc = cli_run_program(run, &sink, &result, &err);

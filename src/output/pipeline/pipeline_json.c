@@ -2,14 +2,14 @@
  * Writes an excerpt as JSON, an object a line, for `softpmu report --html --add` (html/page/pipeline.js).
  *
  *   {"pipeline": 1, "cycle": C, "stages": [[NAME, MEANING], ...], "causes": [NAME, ...], "threads": [TEXT, ...],
- *    "texts": [[ADDRESS, INSTRUCTION, PLACE], ...]}
+ *    "program": NAME, "texts": [[ADDRESS, INSTRUCTION, PLACE], ...]}
  *   {"rows": {"text": [...], "nth": [...], "thread": [...], "port": [...], "cause": [...], "wrong": [...],
  *             "front": [...], "fetch": [...], "alloc": [...], "ready": [...], "dispatch": [...], "complete": [...],
  *             "retire": [...]}}
  *
  * The second kind comes once for each ROWS rows.  Columns have equal length.  fetch: cycles since the row before (since
  * C for the first); the other cycles count from the row's fetch, and -1 is never.  front: the stage that delivered it.
- * port: -1 is none.
+ * port: -1 is none.  program: the name of the first thread.
  */
 #include "output/pipeline/pipeline_private.h"
 #include "util/json.h"
@@ -83,7 +83,9 @@ void pipeline_json(FILE *to, const struct pipeline *p)
 		fputs(i ? ", " : "", to);
 		json_string(to, name);
 	}
-	fputs("], \"texts\": [", to);
+	fputs("], \"program\": ", to);
+	json_string(to, pipeline_threads(p) ? pipeline_thread_info(p, 0)->comm : "");
+	fputs(", \"texts\": [", to);
 	const struct pipeline_text *text;
 	for (size_t i = 0; (text = pipeline_text_number(p, i)); i++) {
 		fprintf(to, "%s[\"%" PRIx64 "\", ", i ? ", " : "", text->ip);

@@ -5,7 +5,8 @@
  * "Structure" and "Command Reference".  Its rules: a header; tabs between fields; C= gives the cycle of the first
  * command; commands are in order of time, and C steps on; an id is introduced by I, counts up from 0, and ends with R,
  * whose type is 0 for a retired and 1 for a flushed instruction; S begins a stage, which ends where the next one of its
- * lane begins (E may be omitted, and is).
+ * lane begins (E may be omitted, and is); W, while the consumer is alive, says that it takes a result of a producer.
+ * W stands where the consumer begins to execute or, if that takes no time, where it ends.
  *
  * An id is a uop.  Labels: type 0 is "ADDRESS instruction", with the uop's number behind the address from the second
  * one on; type 1 is what the pointer shows: function and line, port, data address, what happened.  "\n" in it is a line
@@ -21,6 +22,7 @@ struct flight {
 	uint64_t cycle;		/* of its next command */
 	size_t row;
 	unsigned next, stages;	/* the stage that begins then; `stages`: it ends */
+	bool connected;		/* its producers were named */
 	struct pipeline_stage stage[PIPELINE_STAGES];
 };
 
@@ -29,6 +31,7 @@ struct kanata {
 	const struct pipeline *p;
 	const struct pipeline_row *row;
 	uint64_t cycle, retired;
+	size_t introduced;
 	struct flight *heap;	/* the earliest first */
 	size_t flights, room;
 };
@@ -95,6 +98,7 @@ static void introduce(struct kanata *k, size_t i)
 	const struct pipeline_row *r = &k->row[i];
 	const struct pipeline_text *text = pipeline_text(k->p, r);
 	FILE *to = k->to;
+	k->introduced = i + 1;
 	fprintf(to, "I\t%zu\t%" PRIu32 "\t%u\nL\t%zu\t0\t%" PRIx64, i, r->insn, r->thread, i, r->ip);
 	if (r->nth)
 		fprintf(to, ".%" PRIu32, r->nth);
@@ -114,6 +118,19 @@ static void introduce(struct kanata *k, size_t i)
 	putc_unlocked('\n', to);
 }
 
+/* Once for each producer that an id was introduced for; type 0 is "wake up". */
+static void put_sources(struct kanata *k, const struct flight *f)
+{
+	const uint32_t *source = k->row[f->row].source;
+	for (unsigned i = 0; i < PIPELINE_SOURCES; i++) {
+		bool again = !source[i] || source[i] > k->introduced;
+		for (unsigned j = 0; j < i; j++)
+			again |= source[j] == source[i];
+		if (!again)
+			fprintf(k->to, "W\t%zu\t%" PRIu32 "\t0\n", f->row, source[i] - 1);
+	}
+}
+
 /* Writes the next command of the first one in the heap. */
 static void command(struct kanata *k)
 {
@@ -122,9 +139,15 @@ static void command(struct kanata *k)
 	if (f->next < f->stages) {
 		const struct pipeline_stage *s = &f->stage[f->next++];
 		fprintf(k->to, "S\t%zu\t0\t%s\n", f->row, pipeline_stage_name(s->kind));
+		if (s->kind == PIPELINE_EXECUTE) {
+			put_sources(k, f);
+			f->connected = true;
+		}
 		f->cycle = f->next < f->stages ? f->stage[f->next].begin : s->end;
 	} else {
 		const bool wrong = k->row[f->row].wrong;
+		if (!f->connected)
+			put_sources(k, f);
 		fprintf(k->to, "R\t%zu\t%" PRIu64 "\t%d\n", f->row, k->retired, wrong);
 		k->retired += !wrong;
 		k->heap[0] = k->heap[--k->flights];

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Collects the rows of an excerpt (pipeline_rows.h). */
 #include "output/pipeline/pipeline_private.h"
+#include "core/record/detail.h"
 #include "isa/isa.h"
 #include "util/grow.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSN_TEXT = 96, PLACE_TEXT = 400 };
+enum { INSN_TEXT = 96, PLACE_TEXT = 400, STORES = 256 /* more than a store buffer has */ };
 
 struct thread {
 	struct pipeline_thread is;
 	uint32_t insns;		/* so far */
 	uint32_t nth;		/* of the next uop of the instruction */
+	/* 1 + the row that wrote a register last; the last stores, by their number modulo STORES */
+	uint32_t writer[UINT8_MAX + 1];
+	struct { uint32_t number, row; } store[STORES];
 };
 /* Which text an address has. */
 struct known { uint64_t ip; uint32_t pid; bool fused; uint32_t text; };
@@ -91,6 +95,11 @@ int pipeline_thread(struct pipeline *p, uint32_t pid, uint32_t tid, const char *
 	snprintf(t->is.comm, sizeof t->is.comm, "%s", comm);
 	*number = (unsigned)p->threads++;
 	return 0;
+}
+
+void pipeline_rename(struct pipeline *p, unsigned thread, const char *comm)
+{
+	snprintf(p->thread[thread].is.comm, sizeof p->thread[thread].is.comm, "%s", comm);
 }
 
 /* ---- texts ---- */
@@ -227,6 +236,25 @@ static void in_order(struct pipeline_row *r)
 			next = *cycle[i] = *cycle[i] < next ? *cycle[i] : next;
 }
 
+/* Enters what the uop's details say: whose results it takes, and that it writes registers or a store. */
+static void connect(struct thread *t, struct pipeline_row *row, uint32_t number, const struct core_detail *d)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < sizeof d->src; i++)
+		if (d->src[i])
+			row->source[n++] = t->writer[d->src[i]];
+	const bool load = row->is & SPMU_IS(LOAD);
+	if (d->store && load && t->store[d->store % STORES].number == d->store)
+		row->source[n] = t->store[d->store % STORES].row;
+	for (unsigned i = 0; i < sizeof d->dst; i++)
+		if (d->dst[i])
+			t->writer[d->dst[i]] = number + 1;
+	if (d->store && !load && d->flags & DETAIL_STORED) {
+		t->store[d->store % STORES].number = d->store;
+		t->store[d->store % STORES].row = number + 1;
+	}
+}
+
 static struct pipeline_row *new_row(struct pipeline *p)
 {
 	if (p->rows >= p->most) {
@@ -245,8 +273,11 @@ static struct pipeline_row *new_row(struct pipeline *p)
 void pipeline_batch(struct pipeline *p, unsigned thread, const struct spmu_batch *b)
 {
 	struct thread *t = &p->thread[thread];
+	const struct core_detail *detail = NULL;	/* of the next uop of the right path */
 	for (uint32_t i = 0; i < b->count && !p->full; i++) {
 		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == DETAIL_UOP)
+			detail = (const void *)r;
 		if (r->kind != SPMU_REC_UOP)
 			continue;
 		struct pipeline_row *row = new_row(p);
@@ -265,6 +296,11 @@ void pipeline_batch(struct pipeline *p, unsigned thread, const struct spmu_batch
 			.cause = (uint8_t)cause_of(r), .wrong = !(r->did & SPMU_DID(RETIRED)) };
 		t->nth++;
 		in_order(row);
+		if (detail && !row->wrong) {
+			if (!(detail->flags & DETAIL_BESIDE))
+				connect(t, row, (uint32_t)(row - p->row), detail);
+			detail = NULL;
+		}
 	}
 }
 
@@ -288,17 +324,27 @@ int pipeline_finish(struct pipeline *p, struct err *err)
 	if (!sorted) {
 		const struct pipeline_row **order = malloc(p->rows * sizeof *order);
 		struct pipeline_row *row = order ? malloc(p->rows * sizeof *row) : NULL;
-		for (size_t i = 0; row && i < p->rows; i++)
+		uint32_t *place = row ? malloc(p->rows * sizeof *place) : NULL;
+		for (size_t i = 0; place && i < p->rows; i++)
 			order[i] = &p->row[i];
-		if (row) {
+		if (place) {
 			qsort(order, p->rows, sizeof *order, by_fetch);
-			for (size_t i = 0; i < p->rows; i++)
+			for (size_t i = 0; i < p->rows; i++) {
 				row[i] = *order[i];
+				place[order[i] - p->row] = (uint32_t)i + 1;
+			}
+			for (size_t i = 0; i < p->rows; i++)
+				for (unsigned k = 0; k < PIPELINE_SOURCES; k++)
+					if (row[i].source[k])
+						row[i].source[k] = place[row[i].source[k] - 1];
 			free(p->row);
 			p->row = row;
 			p->room = p->rows;
 		}
-		p->no_memory |= !row;
+		if (!place)
+			free(row);
+		p->no_memory |= !place;
+		free(place);
 		free(order);
 	}
 	p->symbols = NULL;
@@ -337,6 +383,7 @@ int pipeline_of_block(struct pipeline **out, const struct block_result *r, struc
 			.complete = (uint64_t)(u->complete - first), .retire = (uint64_t)(u->retire - first),
 			.insn = insns - (insns > 0), .text = text, .port = u->port, .cause = EXACT_CAUSES,
 			.nth = u->first || row == p->row ? 0 : row[-1].nth + 1 };
+		memcpy(row->source, u->source, sizeof u->source);
 		in_order(row);
 	}
 	if (!rc)

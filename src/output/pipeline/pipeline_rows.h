@@ -15,6 +15,7 @@
  *
  * The text of an instruction is read from the file that its address lies in, when the first uop from there comes.  Code
  * that lies in no file has no text, and code that is replaced at the same address keeps the old one.
+ * A block's uops know the sources of their registers only.
  * Leaves out: decoding as a stage of its own (a record's `fetch` is the cycle in which the front end delivers the slot
  * to the uop queue), and what wrong paths fetch but do not allocate.
  */
@@ -31,6 +32,7 @@
 #include <stdio.h>
 
 #define PIPELINE_NEVER UINT64_MAX
+enum { PIPELINE_SOURCES = 5 };	/* four registers, a store */
 
 struct pipeline_row {
 	uint64_t ip;		/* of its instruction; block: offset in the code */
@@ -48,6 +50,9 @@ struct pipeline_row {
 	/* enum exact_cause: what it itself spends its time on, whoever waits for it; EXACT_CAUSES: not known (block) */
 	uint8_t  cause;
 	bool     wrong;		/* of a wrong path: squashed */
+	/* Rows whose results it takes, through registers or from the store buffer: 1 + index; 0: none, or not in the
+	 * excerpt.  They are known if batches have details (core/record/detail.h), and not of wrong paths. */
+	uint32_t source[PIPELINE_SOURCES];
 };
 struct pipeline_text {
 	uint64_t ip;
@@ -78,6 +83,8 @@ int  pipeline_create(struct pipeline **out, struct symbols *symbols, size_t most
 void pipeline_destroy(struct pipeline *p);
 int  pipeline_thread(struct pipeline *p, uint32_t pid, uint32_t tid, const char *comm, unsigned *number,
 	struct err *err);
+/* It has another name now. */
+void pipeline_rename(struct pipeline *p, unsigned thread, const char *comm);
 void pipeline_batch(struct pipeline *p, unsigned thread, const struct spmu_batch *b);
 /* Orders the rows.  ERR_NOMEM if memory ran out, now or before. */
 int  pipeline_finish(struct pipeline *p, struct err *err);

@@ -4,6 +4,7 @@
 # their own (tests/readers) check every rule of the formats' descriptions.
 . "$TOP/tests/lib.sh"
 kanata() { awk -f "$TOP/tests/readers/kanata.awk" "$1"; }
+arrows() { awk -v say=arrows -f "$TOP/tests/readers/kanata.awk" "$1"; }
 o3pipeview() { awk -f "$TOP/tests/readers/o3pipeview.awk" "$1"; }
 # excerpt FILE OPTIONS...: writes FILE and the figures of the line on standard error: instructions uops wrong
 excerpt() {
@@ -41,6 +42,8 @@ has "the rest names function and line" '^L	[0-9]*	1	hard+0x[0-9a-f]* (wrong_path
 for stage in DSB MITE Al Is X Cm Rt; do
 	has "the stage $stage is there" "^S	[0-9]*	0	$stage\$" hard.kanata
 done
+
+holds "uops name those whose results they take" "$(arrows hard.kanata) > 0.5 * $2"
 
 # shellcheck disable=SC2086
 set -- $(excerpt hard.o3 $part)
@@ -96,6 +99,19 @@ same "block: both formats have the same rows" "$(o3pipeview block.o3)" "${figure
 "$SOFTPMU" block --asm "$code" >plain.txt
 same_files "block prints its table as without a file" block.txt plain.txt
 has "block: the pair that is one uop" '^L	[0-9]*	0	e dec .*; jne' block.kanata
+# In each iteration add takes the load's result, imul that of add and its own of the last one, the store imul's, and dec
+# that of the last dec.
+awk -F'\t' '$1 == "L" && $3 == 0 { sub(/^[0-9a-f.]* /, "", $4); split($4, word, "[ ,]+"); name[$2] = word[1] " " word[2] }
+	$1 == "W" { print name[$2] " <- " name[$3] }' block.kanata | sort | uniq -c | awk '$1 > 5' |
+	sed 's/^ *[0-9]* //' | LC_ALL=C sort >dependences
+cat >expected <<END
+add rax <- mov rax
+dec rcx; <- dec rcx;
+imul rbx <- add rax
+imul rbx <- imul rbx
+mov QWORD <- imul rbx
+END
+same_files "block: each uop names its producers, and no other" dependences expected
 
 # The readers find what is wrong.
 spoiled() {	# CLAIM READER FILE PROGRAM: the reader refuses what sed's program makes of the file
@@ -109,6 +125,8 @@ spoiled "an id that is left out" kanata block.kanata '/^I	3	/d'
 spoiled "an uop that does not end" kanata block.kanata '/^R	5	/d'
 spoiled "a command behind R" kanata block.kanata '/^R	5	/{p;}'
 spoiled "a flushed uop that was retired" kanata block.kanata '/^R	5	/s/0$/1/'
+spoiled "a producer that does not exist" kanata block.kanata '/^W	/s/	[0-9]*	0$/	9999	0/'
+spoiled "another type of dependence" kanata block.kanata '/^W	/s/0$/1/'
 spoiled "a tab in a text" kanata block.kanata '/^L	2	0	/s/imul/i	mul/'
 spoiled "a line that is missing" o3pipeview block.o3 '9d'
 spoiled "a decreasing tick" o3pipeview block.o3 '12s/:[0-9]*$/:1000/'

@@ -58,6 +58,7 @@ struct cli_run {
 	double started, shown;
 	double share;		/* of a saved stream that was read (run_options.share) */
 	uint64_t expected;	/* instructions that the program will execute; 0: unknown */
+	char program[16];	/* name of the first process' program, as the kernel cuts it; "": nothing has run yet */
 	pid_t child;		/* the program, while it runs; 0: not known yet; -1: it ends */
 	double first;		/* begin of the first run; 0: there was none */
 	const char *doing;	/* what this run is for, such as "replay 2 of 6"; NULL: it is the only one */

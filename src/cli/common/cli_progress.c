@@ -172,6 +172,8 @@ static void guard_end(void *context, struct run_thread *t)
 static void guard_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
 	struct guarded *g = context;
+	if (!*g->r->program)	/* a thread has its name soon after its start */
+		memcpy(g->r->program, t->comm, sizeof t->comm);
 	if (g->sink->batch)
 		g->sink->batch(g->sink->context, t, b);
 }

@@ -392,7 +392,7 @@ static int run(int argc, char **argv)
 		return 1;
 	}
 	FILE *to = stderr;
-	c->style = (struct cost_style){ .separator = "," };
+	c->style = (struct cost_style){ .separator = ",", .program = c->run.program };
 	c->rows = 10;
 	c->replay_from = -1;
 	cli_run_init(&c->run);

@@ -244,8 +244,9 @@ static void json_replay(FILE *out, const char *key, const struct cost_replay *r)
 	fputc('}', out);
 }
 
-static void json(FILE *out, const struct cost_view *v)
+static void json(const struct cost_style *s, const struct cost_view *v)
 {
+	FILE *out = s->out;
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
 		fputs("{\"event\": ", out);
@@ -277,6 +278,8 @@ static void json(FILE *out, const struct cost_view *v)
 		json_replay(out, "replay", &r->better);
 		json_replay(out, "replay_worse", &r->worse);
 		json_replay(out, "replay_only", &r->only);
+		fputs(", \"program\": ", out);
+		json_string(out, s->program);
 		fputs("}\n", out);
 	}
 }
@@ -286,7 +289,7 @@ void cost_print(const struct cost_style *s, const struct cost_view *v)
 	if (s->form == COST_CSV)
 		csv(s->out, s->separator, v);
 	else if (s->form == COST_JSON)
-		json(s->out, v);
+		json(s, v);
 	else if (terminal_width(s->terminal, TABLE_WIDTH) < TABLE_WIDTH)
 		narrow_table(s->out, v, terminal_width(s->terminal, TABLE_WIDTH));
 	else

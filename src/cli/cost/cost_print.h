@@ -19,7 +19,13 @@
 
 enum cost_form { COST_TABLE, COST_CSV, COST_JSON };
 /* terminal: NULL: out is a file or a pipe */
-struct cost_style { FILE *out; enum cost_form form; const char *separator; const struct terminal *terminal; };
+struct cost_style {
+	FILE *out;
+	enum cost_form form;
+	const char *separator;
+	const char *program;	/* what ran */
+	const struct terminal *terminal;
+};
 
 enum cost_method { COST_ANALYTIC, COST_DURATION, COST_PUSHOUT, COST_TOTAL, COST_METHODS };
 

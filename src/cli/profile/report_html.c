@@ -71,6 +71,9 @@ int report_html(const char *path, const char *input, const char *other, const ch
 			code = err_system(&err, "cannot write %s", path);
 		if (code)
 			cli_error("%s", err.text);
+		for (size_t i = 0; i < inputs && !code; i++)
+			if (*in[i].warning)
+				cli_warn("%s", in[i].warning);
 	}
 	for (size_t i = 0; i < inputs; i++)
 		perfdata_close(in[i].file);

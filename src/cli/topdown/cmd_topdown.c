@@ -149,6 +149,7 @@ static int parse(struct topdown *t, int argc, char **argv, int *next)
 	const struct option_set set[] = { { options, t }, { cli_run_options, &t->run }, { NULL, NULL } };
 	struct option_parser p = { .set = set, .taken = keep_words, .context = t };
 	t->style.level = 4;
+	t->style.program = t->run.program;
 	const int go = cli_parse(&cmd_topdown, &p, argc, argv, next);
 	if ((int)t->per == TOPDOWN_LOOP + 1) {	/* the last word of --per: a thread is no place in the code */
 		t->per_thread = true;

@@ -75,6 +75,13 @@ static void json_number(FILE *out, const char *name, double v)
 		fprintf(out, ", \"%s\": %.6f", name, v);
 }
 
+static void json_end(const struct topdown_style *s)
+{
+	fputs(", \"program\": ", s->out);
+	json_string(s->out, s->program);
+	fputs("}\n", s->out);
+}
+
 static void print_json(const struct printing *p, size_t k, double exact, bool flagged)
 {
 	FILE *out = p->s->out;
@@ -95,8 +102,9 @@ static void print_json(const struct printing *p, size_t k, double exact, bool fl
 	json_number(out, "difference", p->value[k] - exact);
 	for (unsigned c = 0; c < p->s->columns; c++)
 		json_number(out, p->s->column[c].name, p->s->column[c].value[k]);
-	fprintf(out, ", \"flagged\": %s%s}\n", flagged ? "true" : "false",
+	fprintf(out, ", \"flagged\": %s%s", flagged ? "true" : "false",
 		k == p->named ? ", \"bottleneck\": true" : "");
+	json_end(p->s);
 }
 
 static const char *column_title(const struct topdown_style *s, unsigned c, const struct layout *l)
@@ -226,7 +234,7 @@ void topdown_print_share(const struct topdown_style *s, double share)
 		json_string(s->out, s->what);
 		fputs(", \"name\": \"Slot_Share\"", s->out);
 		json_number(s->out, "exact", share);
-		fputs("}\n", s->out);
+		json_end(s);
 	}
 }
 
@@ -253,7 +261,7 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 			fprintf(s->out, "\"name\": \"%s\", \"group\": \"%s\", \"unit\": \"%s\"", n->name, n->group,
 				percent ? "1" : n->unit_text);
 			json_number(s->out, "value", value[k]);
-			fputs("}\n", s->out);
+			json_end(s);
 		} else {
 			if (strcmp(group, n->group))
 				fputc('\n', s->out);

@@ -20,6 +20,7 @@ struct topdown_style {
 	const struct terminal *terminal;	/* NULL: out is a file or a pipe */
 	enum topdown_form form;
 	const char *separator;
+	const char *program;	/* what ran */
 	unsigned level;		/* deepest level to print */
 	struct topdown_column column[TOPDOWN_MOST_COLUMNS];
 	unsigned columns;

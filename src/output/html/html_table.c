@@ -45,10 +45,11 @@ void html_table_free(struct html_table *t)
 
 struct function { uint64_t address; uint32_t name, object, inlined, pad; };
 
-void html_run_init(struct html_run *r, struct perfdata_file *file, const char *name)
+void html_run_init(struct html_run *r, struct html_input *in)
 {
-	*r = (struct html_run){ .file = file, .name = name, .strings.bytes = sizeof(const char *),
-		.functions.bytes = sizeof(struct function) };
+	*r = (struct html_run){ .file = in->file, .name = in->name, .add = in->add, .adds = in->adds,
+		.warning = in->warning, .strings.bytes = sizeof(const char *),
+		.functions.bytes = sizeof(struct function), .programs.bytes = sizeof(const char *) };
 	html_text(r, "");
 }
 
@@ -56,6 +57,7 @@ void html_run_release(struct html_run *r)
 {
 	html_table_free(&r->strings);
 	html_table_free(&r->functions);
+	html_table_free(&r->programs);
 	texts_free(&r->texts);
 }
 
@@ -71,6 +73,21 @@ uint32_t html_text(struct html_run *r, const char *text)
 	const char *kept = texts_keep(&r->texts, text);
 	r->failed |= !kept;
 	return kept ? number_or_fail(r, &r->strings, &kept) : 0;
+}
+
+void html_program(struct html_run *r, const char *name)
+{
+	const char *kept = texts_keep(&r->texts, name);
+	r->failed |= !kept || html_number(&r->programs, &kept) == UINT32_MAX;
+}
+
+bool html_has_program(const struct html_run *r, const char *name)
+{
+	const char *const *have = r->programs.key;
+	for (size_t i = 0; i < r->programs.count; i++)
+		if (!strcmp(have[i], name))
+			return true;
+	return !r->programs.count;
 }
 
 uint32_t html_function_of(struct html_run *r, const struct symbols_place *at, const struct symbol *symbol)
@@ -90,6 +107,17 @@ void html_item(FILE *to, uint64_t number, bool *first)
 {
 	fprintf(to, "%s%llu", *first ? "" : ",", (unsigned long long)number);
 	*first = false;
+}
+
+void html_columns(FILE *to, const struct html_table *t, const char *const name[], size_t columns)
+{
+	for (size_t column = 0; column < columns; column++) {
+		bool first = true;
+		fprintf(to, "%s\"%s\": [", column ? ",\n" : "", name[column]);
+		for (size_t i = 0; i < t->count; i++)
+			html_item(to, ((const uint32_t *)t->key)[columns * i + column], &first);
+		fputs("]", to);
+	}
 }
 
 void html_run_tables(FILE *to, const struct html_run *r)

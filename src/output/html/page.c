@@ -21,25 +21,37 @@ static const struct {
 	{ "analyses", html_part_analyses },
 };
 
-static int write_run(FILE *to, const struct html_input *in, struct err *err)
+/* A comparison is of functions with the same name in objects of the same name: of two programs it says nothing. */
+static void check_program(const struct html_run *r, const struct html_run *first, char warning[])
 {
-	struct html_run r;
+	const char *const *name = r->programs.key, *const *other = first->programs.key;
+	for (size_t i = 0; i < r->programs.count; i++)
+		if (html_has_program(first, name[i]))
+			return;
+	if (r->programs.count)
+		snprintf(warning, HTML_WARNING, "%s is of the program %.15s, but %s is of %.15s: a comparison of two "
+			"programs says little", r->name, name[0], first->name, other[0]);
+}
+
+/* first: the run that it is compared with, or NULL. */
+static int write_run(FILE *to, struct html_run *r, const struct html_run *first, struct err *err)
+{
 	int code = 0;
-	html_run_init(&r, in->file, in->name);
-	r.add = in->add;
-	r.adds = in->adds;
 	fputs("{\"name\": ", to);
-	json_string(to, in->name);
+	json_string(to, r->name);
 	for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++) {
 		fprintf(to, ",\n\"%s\": ", part[i].name);
-		code = part[i].write(to, &r, err);
+		code = part[i].write(to, r, err);
 	}
+	if (first)
+		check_program(r, first, r->warning);
+	fputs(",\n\"warning\": ", to);
+	json_string(to, r->warning);
 	fputs(",\n", to);
-	html_run_tables(to, &r);
+	html_run_tables(to, r);
 	fputs("}", to);
-	if (!code && r.failed)
+	if (!code && r->failed)
 		code = err_set(err, ERR_NOMEM, "out of memory");
-	html_run_release(&r);
 	return code;
 }
 
@@ -106,8 +118,9 @@ static void write_page(FILE *to, const char *title, const char *json, size_t byt
 	}
 }
 
-int html_write(FILE *to, const struct html_input *input, size_t inputs, const char *version, struct err *err)
+int html_write(FILE *to, struct html_input *input, size_t inputs, const char *version, struct err *err)
 {
+	struct html_run run[2];
 	char *json = NULL;
 	size_t bytes = 0;
 	int code = 0;
@@ -117,10 +130,13 @@ int html_write(FILE *to, const struct html_input *input, size_t inputs, const ch
 	fputs("{\"format\": 1, \"softpmu\": ", data);
 	json_string(data, version);
 	fputs(", \"runs\": [", data);
-	for (size_t i = 0; !code && i < inputs; i++) {
+	for (size_t i = 0; i < inputs; i++) {
+		html_run_init(&run[i], &input[i]);
 		fputs(i ? ",\n" : "\n", data);
-		code = write_run(data, &input[i], err);
+		code = code ? code : write_run(data, &run[i], i ? run : NULL, err);
 	}
+	for (size_t i = 0; i < inputs; i++)
+		html_run_release(&run[i]);
 	fputs("]}", data);
 	if (fclose(data) && !code)
 		code = err_set(err, ERR_NOMEM, "out of memory");

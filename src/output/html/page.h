@@ -4,7 +4,8 @@
  * The page is page/page.html with the style, the scripts (assets.def) and the data put in.  The data is one JSON
  * object, `{"format": 1, "softpmu": VERSION, "runs": [RUN, OTHER]}`, in a script element of type application/json,
  * where every `<` is \u003c.  A run is an object with one member for each part (part.h); parts say in their own heads
- * what they hold.  All parts of a run share two tables, which are its last members:
+ * what they hold.  "warning" says what does not belong to the run, or is "".  All parts of a run share two tables,
+ * which are its last members:
  *
  *   "strings":   [TEXT, ...]; text 0 is ""
  *   "functions": {"name": [...], "object": [...], "inlined": [...], "address": [...]}, columns of equal length: a
@@ -21,13 +22,16 @@
 #include "util/err.h"
 #include <stdio.h>
 
+enum { HTML_WARNING = 512 };
 struct html_input {
 	struct perfdata_file *file;
 	const char *name;
 	const char *const *add;		/* files that `topdown --json` or `cost --json` wrote about the same program */
 	size_t adds;
+	/* Filled in: what does not belong together, a sentence, which the page has, too; "" if nothing. */
+	char warning[HTML_WARNING];
 };
 
-/* Writes the page of inputs[0]; a second one is what it is compared with.  version: of this program. */
-int html_write(FILE *to, const struct html_input *input, size_t inputs, const char *version, struct err *err);
+/* Writes the page of input[0]; a second one is what it is compared with.  inputs: 1 or 2.  version: of this program. */
+int html_write(FILE *to, struct html_input *input, size_t inputs, const char *version, struct err *err);
 #endif

@@ -6,6 +6,7 @@
  */
 #ifndef OUTPUT_HTML_PART_H
 #define OUTPUT_HTML_PART_H
+#include "output/html/page.h"
 #include "output/perfdata.h"
 #include "symbols/symbols.h"
 #include "util/err.h"
@@ -25,12 +26,14 @@ struct html_run {
 	const char *name;	/* of the file */
 	const char *const *add;	/* html_input.add */
 	size_t adds;
+	char *warning;		/* html_input.warning */
 	/* private: */
 	struct texts texts;
 	struct html_table strings, functions;
+	struct html_table programs;	/* names of the sampled threads (const char *) */
 	bool failed;
 };
-void html_run_init(struct html_run *r, struct perfdata_file *file, const char *name);
+void html_run_init(struct html_run *r, struct html_input *in);
 void html_run_release(struct html_run *r);
 /* Writes the members "strings" and "functions". */
 void html_run_tables(FILE *to, const struct html_run *r);
@@ -42,12 +45,18 @@ uint32_t html_function(struct html_run *r, const struct symbols_place *at);
 /* The same for a symbol that is inlined at that place. */
 uint32_t html_function_of(struct html_run *r, const struct symbols_place *at, const struct symbol *symbol);
 
+/* Notes the name of a thread that was sampled; is there one of that name?  (True if there is none at all.) */
+void html_program(struct html_run *r, const char *name);
+bool html_has_program(const struct html_run *r, const char *name);
+
 /* Returns the number of a key in a table of zeros but for `bytes`, or UINT32_MAX without memory. */
 uint32_t html_number(struct html_table *t, const void *key);
 void html_table_free(struct html_table *t);
 
 /* A column is [a,b,...]; first is true before its first number, and false after it. */
 void html_item(FILE *to, uint64_t number, bool *first);
+/* Writes a table, whose keys are of `columns` numbers of 32 bits each, as that many columns with these names. */
+void html_columns(FILE *to, const struct html_table *t, const char *const name[], size_t columns);
 
 /* The parts.  Each returns 0, or an error with its sentence. */
 int html_part_summary(FILE *to, struct html_run *r, struct err *err);

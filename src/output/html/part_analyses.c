@@ -15,7 +15,19 @@
 
 enum { LINES_LIMIT = 100000 };
 
-static int write_file(FILE *to, const char *path, struct err *err)
+/* The objects say what they are of. */
+static void check_program(struct html_run *r, const char *path, struct json_object *o)
+{
+	struct json_object *program;
+	if (*r->warning || !json_object_object_get_ex(o, "program", &program))
+		return;
+	const char *name = json_object_get_string(program);
+	if (name && *name && !html_has_program(r, name))
+		snprintf(r->warning, HTML_WARNING, "%s is of the program %.15s, which %s has no samples of", path, name,
+			r->name);
+}
+
+static int write_file(FILE *to, struct html_run *r, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
@@ -32,11 +44,13 @@ static int write_file(FILE *to, const char *path, struct err *err)
 		const char *text = json_object_is_type(o, json_type_object) ?
 			json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN) : NULL;
 		/* json-c reads these as numbers, but browsers do not */
-		if (text && !strstr(text, "NaN") && !strstr(text, "Infinity"))
+		if (text && !strstr(text, "NaN") && !strstr(text, "Infinity")) {
 			fputs(text, to);
-		else
+			check_program(r, path, o);
+		} else {
 			code = err_set(err, ERR_INPUT, "%s: line %zu is not what `softpmu topdown --json' or `softpmu "
 				"cost --json' prints", path, number);
+		}
 		json_object_put(o);
 	}
 	if (!code && ferror(f))
@@ -53,7 +67,7 @@ int html_part_analyses(FILE *to, struct html_run *r, struct err *err)
 	fputs("[", to);
 	for (size_t i = 0; !code && i < r->adds; i++) {
 		fputs(i ? ",\n" : "", to);
-		code = write_file(to, r->add[i], err);
+		code = write_file(to, r, r->add[i], err);
 	}
 	fputs("]", to);
 	return code;

@@ -70,6 +70,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 		return ERR_NOMEM;
 	e->sample = grown;
 	const struct thread thread = { r->pid, r->tid, html_text(l->run, comm) };
+	html_program(l->run, comm);
 	const uint32_t number = html_number(&l->threads, &thread), stack = stack_of(l, r, place);
 	if (number == UINT32_MAX || !stack || l->run->failed)
 		return ERR_NOMEM;
@@ -123,25 +124,13 @@ static void write_event(FILE *to, const struct event *e, const struct perfdata_e
 	fputs("}", to);
 }
 
-/* The columns of a table whose keys are of `columns` numbers. */
-static void write_table(FILE *to, const struct html_table *t, const char *const name[], size_t columns)
-{
-	for (size_t column = 0; column < columns; column++) {
-		bool first = true;
-		fprintf(to, "%s\"%s\": [", column ? ",\n" : "", name[column]);
-		for (size_t i = 0; i < t->count; i++)
-			html_item(to, ((const uint32_t *)t->key)[columns * i + column], &first);
-		fputs("]", to);
-	}
-}
-
 static void write_tables(FILE *to, const struct load *l)
 {
 	static const char *const of_thread[] = { "pid", "tid", "comm" }, *const of_node[] = { "parent", "function" };
 	fputs("{\"threads\": {", to);
-	write_table(to, &l->threads, of_thread, 3);
+	html_columns(to, &l->threads, of_thread, 3);
 	fputs("},\n\"stacks\": {", to);
-	write_table(to, &l->nodes, of_node, 2);
+	html_columns(to, &l->nodes, of_node, 2);
 	fprintf(to, "},\n\"lost\": %llu, \"events\": [", (unsigned long long)l->profile->lost);
 	bool first = true;
 	for (size_t i = 0; i < l->events; i++) {

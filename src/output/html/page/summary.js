@@ -120,7 +120,7 @@
 
 	function threadFinding() {
 		const t = run.timeline, c = t.columns.indexOf("cycles");
-		if (t.threads.length < 2)
+		if (t.threads.length < 2 || t.windows)	/* threads of a sampled run do not wait for each other */
 			return null;
 		const ran = t.threads.reduce((a, x) => a + x.values[c].reduce((p, q) => p + q, 0), 0);
 		const there = t.threads.reduce((a, x) => a + x.values[c].length * t.cycles, 0);
@@ -160,8 +160,10 @@
 			const slots = slotFinding(sum), branches = branchFinding(sum);
 			/* both are of the same branches: once is enough */
 			const twice = branches && slots && slots.cause === "bad.mispredict";
-			list.push(twice ? null : slots, branches, phaseFinding(), threadFinding());
+			list.push(twice ? null : slots, branches);
 		}
+		if (sum)
+			list.push(phaseFinding(), threadFinding());
 		return list.filter(Boolean).sort((a, b) => b.score - a.score).slice(0, 3);
 	}
 
@@ -172,9 +174,11 @@
 		const names = { cycles: "cycles", instructions: "instructions", branches: "branches",
 			mispredicts: "mispredicted branches", loads: "loads", l1d_misses: "L1D misses of loads",
 			l2_misses: "L2 misses of loads", l3_misses: "L3 misses of loads" };
+		const windows = run.timeline?.windows;
+		const known = windows ? `estimated from ${page.text.count(windows)} windows` : "every one was counted";
 		for (const [key, name] of Object.entries(sum ? names : {}))
 			if (sum[key] !== undefined)
-				rows.push([name, page.text.count(sum[key]), "every one was counted",
+				rows.push([name, page.text.count(sum[key]), known,
 					before ? page.text.count(before[key] || 0) : ""]);
 		if (sum)
 			rows.push(["instructions a cycle", (sum.instructions / sum.cycles).toFixed(3), "",
@@ -202,6 +206,9 @@
 			["File", run.name + (s.note ? `: ${s.note}` : "")]];
 		if (other)
 			facts.push(["Compared with", `${other.name}: ${other.summary.command.join(" ")}`]);
+		for (const { warning } of page.runs)
+			if (warning)
+				facts.push(["Mind", `${warning}.`]);
 		if (run.profile.lost)
 			facts.push(["Lost", `${page.text.count(run.profile.lost)} samples`]);
 		const list = page.element("ol", { class: "findings" });

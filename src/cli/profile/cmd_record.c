@@ -124,13 +124,18 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *w)
 {
 	struct record *o = context;
-	session_window(o->session, t, w, cli_sample_weight(&o->sample, t, w));
+	const double weight = cli_sample_weight(&o->sample, t, w);
+	if (o->timeline && !o->failed)
+		o->failed = timeline_window(o->timeline, t, w, weight);
+	session_window(o->session, t, w, weight);
 	return cli_sample_window(&o->sample, t, w);
 }
 
 static void on_sampled(void *context, struct run_thread *t)
 {
 	struct record *o = context;
+	if (o->timeline && !o->failed)
+		o->failed = timeline_sampled(o->timeline, t);
 	session_sampled(o->session, t);
 	cli_sample_sampled(&o->sample, t);
 }
@@ -398,8 +403,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		code = recorder_heap(o->recorder, err);
 	if (!code && o->exact)
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
-	if (!code && o->html && o->exact && !o->run.run.smt)
-		code = timeline_create(&o->timeline, &o->run.core, err);
+	if (!code && o->html)
+		code = timeline_create(&o->timeline, &o->run.core, o->run.run.smt, err);
 	if (!code)
 		code = run_program_of(o, model, &result, status, err);
 	return finish(o, code, &result, err);

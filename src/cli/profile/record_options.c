@@ -219,7 +219,8 @@ const struct option record_options[] = {
 		"report -i -; the program's own output goes to standard error then."),
 	OPT_TEXT(0, "html", "FILE", struct record, html, "Also write a page to FILE that shows what the perf.data file "
 		"holds (softpmu report --html). With it, call chains (-g), the exact profile (--exact) and counts "
-		"over time are kept, too, and the whole run is timed; with --sample, only call chains. Without -e, "
+		"over time are kept, too, and the whole run is timed; with --sample, there is no exact profile, and "
+		"the counts are estimates. Without -e, "
 		"mispredicted branches and cache misses are sampled beside cycles; without -c and -F, every 10007 "
 		"cycles."),
 	OPT_FLAG('B', "no-buildid", struct record, no_build_ids, "Do not keep the build-ids of mapped files."),

@@ -2,6 +2,7 @@
  * The part "timeline" of a page: counts over modelled time (timeline.h); null if the file has none.
  *
  *   {"interval": ns, "cycles": of an interval, "width": issue slots a cycle, "intervals": N,
+ *    "windows": of a sampled run, or 0,
  *    "columns": [NAME, ...],
  *    "threads": [{"pid": N, "tid": N, "first": N, "values": [[...], ...]}, ...]}
  *
@@ -39,9 +40,10 @@ int html_part_timeline(FILE *to, struct html_run *r, struct err *err)
 		const uint64_t end = d->thread[i].first + d->thread[i].intervals;
 		intervals = end > intervals ? end : intervals;
 	}
-	fprintf(to, "{\"interval\": %.6f, \"cycles\": %llu, \"width\": %llu, \"intervals\": %llu,\n\"columns\": [",
+	fprintf(to, "{\"interval\": %.6f, \"cycles\": %llu, \"width\": %llu, \"intervals\": %llu,\n"
+		"\"windows\": %llu, \"columns\": [",
 		(double)d->interval_cycles * 1e9 / (double)d->hz, (unsigned long long)d->interval_cycles,
-		(unsigned long long)d->width, (unsigned long long)intervals);
+		(unsigned long long)d->width, (unsigned long long)intervals, (unsigned long long)d->windows);
 	for (size_t c = 0; c < d->columns; c++) {
 		fputs(c ? ", " : "", to);
 		json_string(to, d->name[c]);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "softpmu timeline 1"
+#define MAGIC "softpmu timeline 2"
+#define MAGIC_1 "softpmu timeline 1"	/* without the number of windows */
 enum { FIRST_INTERVAL = 1000 };		/* cycles */
 
 struct cell { double of[TIMELINE_COLUMNS]; };
@@ -15,6 +16,10 @@ struct followed {
 	uint32_t pid, tid;
 	struct slots *slots;
 	double charged[SLOTS_CAUSE_COUNT];	/* slots that are in cells already */
+	/* of a sampled thread: it is in the measured part of a window; what was counted there */
+	bool sampled, counts;
+	struct cell window;
+	uint64_t now, done;		/* the last cycle that it ran; cells are complete up to this one */
 	uint64_t first;			/* interval of cell 0 */
 	struct cell *cell;
 	size_t cells, room;
@@ -22,7 +27,8 @@ struct followed {
 struct timeline {
 	struct slots_core core;
 	uint64_t hz, interval;		/* interval: in cycles */
-	bool l3;			/* the machine has one */
+	bool l3, shared;		/* the machine has one; hardware threads share cores */
+	uint64_t windows;
 	struct followed *thread;
 	size_t threads, room;
 };
@@ -36,7 +42,7 @@ static const char *const column_name[TIMELINE_COLUMNS] = {
 #undef X
 };
 
-int timeline_create(struct timeline **out, const struct core_config *c, struct err *err)
+int timeline_create(struct timeline **out, const struct core_config *c, bool shared, struct err *err)
 {
 	struct timeline *t = calloc(1, sizeof *t);
 	if (!t)
@@ -48,6 +54,7 @@ int timeline_create(struct timeline **out, const struct core_config *c, struct e
 		.hz = (uint64_t)(c->frequency_ghz * 1e9 + 0.5),
 		.interval = FIRST_INTERVAL,
 		.l3 = c->l3_size != 0,
+		.shared = shared,
 	};
 	*out = t;
 	return 0;
@@ -119,23 +126,28 @@ static struct cell *cell_at(struct timeline *t, struct followed *f, uint64_t cyc
 	return &f->cell[at - f->first];
 }
 
-/* Adds the cycles of [begin, end), and with `slots` that are not NULL, their share of these, which are of `of` cycles
- * in all. */
-static bool spread(struct timeline *t, struct followed *f, uint64_t begin, uint64_t end, const double *slots,
-	uint64_t of)
+/* Adds counts[0..n), columns from `first` on, that happened evenly in each cycle of [begin, end), in each `scale` of
+ * them. */
+static bool spread(struct timeline *t, struct followed *f, uint64_t begin, uint64_t end, unsigned first,
+	const double *counts, unsigned n, double scale)
 {
 	while (begin < end) {
 		struct cell *cell = cell_at(t, f, begin);
 		if (!cell)
 			return false;
 		const uint64_t next = (begin / t->interval + 1) * t->interval, until = next < end ? next : end;
-		if (!slots)
-			cell->of[TIMELINE_CYCLES] += (double)(until - begin);
-		for (unsigned c = 0; slots && c < SLOTS_CAUSE_COUNT; c++)
-			cell->of[TIMELINE_COUNTS + c] += slots[c] * (double)(until - begin) / (double)of;
+		for (unsigned c = 0; c < n; c++)
+			cell->of[first + c] += counts[c] * (double)(until - begin) * scale;
 		begin = until;
 	}
 	return true;
+}
+
+/* Adds the cycles in which the thread ran. */
+static bool spread_cycles(struct timeline *t, struct followed *f, uint64_t begin, uint64_t end)
+{
+	static const double one = 1;
+	return spread(t, f, begin, end, TIMELINE_CYCLES, &one, 1, 1);
 }
 
 /* ---- batches ---- */
@@ -151,24 +163,32 @@ static struct followed *follow(struct timeline *t, const struct run_thread *run)
 	t->thread = grown;
 	struct followed *f = &t->thread[t->threads];
 	*f = (struct followed){ .run = run, .pid = run->pid, .tid = run->tid };
-	if (slots_create(&f->slots, &t->core, NULL))
+	if (!t->shared && slots_create(&f->slots, &t->core, NULL))
 		return NULL;
 	t->threads++;
 	return f;
 }
 
-/* Spreads the slots that were charged since the last call over the cycles of the batch; without any, over one cycle. */
-static int spread_slots(struct timeline *t, struct followed *f, const struct spmu_batch *b)
+/* The slots that were charged since the last call. */
+static int slots_since(struct followed *f, double since[SLOTS_CAUSE_COUNT])
 {
-	uint64_t slots[SLOTS_CAUSE_COUNT], cycles, of = 0;
-	double since[SLOTS_CAUSE_COUNT];
+	uint64_t slots[SLOTS_CAUSE_COUNT], cycles;
 	const int code = slots_read(f->slots, slots, &cycles, NULL);
-	if (code)
-		return code;
-	for (unsigned c = 0; c < SLOTS_CAUSE_COUNT; c++) {
+	for (unsigned c = 0; !code && c < SLOTS_CAUSE_COUNT; c++) {
 		since[c] = (double)slots[c] - f->charged[c];
 		f->charged[c] = (double)slots[c];
 	}
+	return code;
+}
+
+/* Spreads the slots that were charged since the last call over the cycles of the batch; without any, over one cycle. */
+static int spread_slots(struct timeline *t, struct followed *f, const struct spmu_batch *b)
+{
+	double since[SLOTS_CAUSE_COUNT];
+	uint64_t of = 0;
+	const int code = slots_since(f, since);
+	if (code)
+		return code;
 	for (uint32_t i = 0; b && i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin)
@@ -177,7 +197,8 @@ static int spread_slots(struct timeline *t, struct followed *f, const struct spm
 	for (uint32_t i = 0; of && i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin &&
-			!spread(t, f, b->base_cycle + r->begin, b->base_cycle + r->end, since, of))
+			!spread(t, f, b->base_cycle + r->begin, b->base_cycle + r->end, TIMELINE_COUNTS, since,
+				SLOTS_CAUSE_COUNT, 1.0 / (double)of))
 			return ERR_NOMEM;
 	}
 	for (unsigned c = 0; !of && f->cells && c < SLOTS_CAUSE_COUNT; c++)
@@ -199,6 +220,21 @@ static void count_uop(struct cell *cell, const struct spmu_record *r)
 	cell->of[TIMELINE_L3_MISSES] += !!(r->did & SPMU_DID(L3_MISS));
 }
 
+/* Adds up what a sampled thread does in a window's measured part. */
+static int batch_of_window(struct followed *f, const struct spmu_batch *b)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_SIGNAL && r->signal == SPMU_SIG_CYCLES && r->end > r->begin) {
+			f->now = b->base_cycle + r->end;
+			f->window.of[TIMELINE_CYCLES] += f->counts ? r->end - r->begin : 0;
+		} else if (r->kind != SPMU_REC_SIGNAL && f->counts && r->did & SPMU_DID(RETIRED)) {
+			count_uop(&f->window, r);
+		}
+	}
+	return 0;
+}
+
 int timeline_batch(struct timeline *t, const struct run_thread *run, const struct spmu_batch *b)
 {
 	struct followed *f = follow(t, run);
@@ -206,12 +242,15 @@ int timeline_batch(struct timeline *t, const struct run_thread *run, const struc
 	uint64_t begin = 1, end = 0;	/* of the cell */
 	if (!f)
 		return ERR_NOMEM;
-	slots_batch(f->slots, b);
+	if (f->slots)
+		slots_batch(f->slots, b);
+	if (f->sampled)
+		return batch_of_window(f, b);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *r = &b->records[i];
 		if (r->kind == SPMU_REC_SIGNAL) {
 			if (r->signal == SPMU_SIG_CYCLES && r->end > r->begin &&
-				!spread(t, f, b->base_cycle + r->begin, b->base_cycle + r->end, NULL, 1))
+				!spread_cycles(t, f, b->base_cycle + r->begin, b->base_cycle + r->end))
 				return ERR_NOMEM;
 			end = 0;	/* cells may have moved */
 			continue;
@@ -228,7 +267,40 @@ int timeline_batch(struct timeline *t, const struct run_thread *run, const struc
 		}
 		count_uop(cell, r);
 	}
-	return spread_slots(t, f, b);
+	return f->slots ? spread_slots(t, f, b) : 0;
+}
+
+int timeline_sampled(struct timeline *t, const struct run_thread *run)
+{
+	struct followed *f = follow(t, run);
+	if (!f)
+		return ERR_NOMEM;
+	f->sampled = true;
+	f->done = f->cells ? (f->first + f->cells) * t->interval : 0;
+	f->now = f->done;
+	return 0;
+}
+
+int timeline_window(struct timeline *t, const struct run_thread *run, const struct run_window *w, double weight)
+{
+	struct followed *f = follow(t, run);
+	double since[SLOTS_CAUSE_COUNT] = { 0 };
+	if (!f)
+		return ERR_NOMEM;
+	const int code = f->slots ? slots_since(f, since) : 0;
+	if (code)
+		return code;
+	if (!w->leads && !w->begins) {
+		t->windows++;
+		memcpy(f->window.of + TIMELINE_COUNTS, since, sizeof since);
+		if (!spread(t, f, f->done, f->now, 0, f->window.of, TIMELINE_COLUMNS,
+			weight / (double)(f->now - f->done)))
+			return ERR_NOMEM;
+		f->done = f->now;
+	}
+	f->counts = w->begins;
+	f->window = (struct cell){ 0 };
+	return 0;
 }
 
 int timeline_end(struct timeline *t, const struct run_thread *run)
@@ -237,9 +309,12 @@ int timeline_end(struct timeline *t, const struct run_thread *run)
 		struct followed *f = &t->thread[i];
 		if (f->run != run)
 			continue;
-		slots_end(f->slots);
-		const int code = spread_slots(t, f, NULL);
-		slots_destroy(f->slots);
+		int code = 0;
+		if (f->slots) {
+			slots_end(f->slots);
+			code = f->sampled ? 0 : spread_slots(t, f, NULL);
+			slots_destroy(f->slots);
+		}
 		f->slots = NULL;
 		f->run = NULL;
 		return code;
@@ -269,6 +344,12 @@ static void put_column(FILE *to, const struct followed *f, unsigned column)
 	}
 }
 
+/* Those that the machine or the run does not have are left out. */
+static bool has_column(const struct timeline *t, unsigned column)
+{
+	return column == TIMELINE_L3_MISSES ? t->l3 : column < TIMELINE_COUNTS || !t->shared;
+}
+
 int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 {
 	char *text = NULL;
@@ -280,9 +361,13 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 	put(to, t->interval);
 	put(to, t->hz);
 	put(to, t->core.width);
-	put(to, TIMELINE_COLUMNS - !t->l3);
+	put(to, t->windows);
+	unsigned columns = 0;
 	for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
-		if (c != TIMELINE_L3_MISSES || t->l3)
+		columns += has_column(t, c);
+	put(to, columns);
+	for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
+		if (has_column(t, c))
 			fwrite(column_name[c], 1, strlen(column_name[c]) + 1, to);
 	put(to, t->threads);
 	for (size_t i = 0; i < t->threads; i++) {
@@ -292,7 +377,7 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 		put(to, f->first);
 		put(to, f->cells);
 		for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
-			if (c != TIMELINE_L3_MISSES || t->l3)
+			if (has_column(t, c))
 				put_column(to, f, c);
 	}
 	int code = fclose(to) ? ERR_NOMEM : perfdata_own(w, PERFDATA_TIMELINE, text, bytes);
@@ -366,10 +451,13 @@ int timeline_read(struct timeline_data **out, const struct perfdata_file *f, str
 	struct timeline_data *d = calloc(1, sizeof *d);
 	if (!d)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	int code = strcmp(take_name(&in), MAGIC) ? ERR_INPUT : 0;
+	const char *magic = take_name(&in);
+	const bool old = !strcmp(magic, MAGIC_1);
+	int code = !old && strcmp(magic, MAGIC) ? ERR_INPUT : 0;
 	d->interval_cycles = take(&in);
 	d->hz = take(&in);
 	d->width = take(&in);
+	d->windows = old ? 0 : take(&in);
 	d->columns = take(&in);
 	if (!code && (!fits(&in, d->columns) || !d->hz || !d->interval_cycles || d->columns > 1000))
 		code = ERR_INPUT;

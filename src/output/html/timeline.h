@@ -6,11 +6,14 @@
  * chosen before.  A uop is counted in the interval in which it retires.  Issue slots (analysis/slots.h) become known
  * batch by batch, so those of a batch are spread evenly over the cycles in which it ran.
  *
- * Layout of the feature: "softpmu timeline 1" and a NUL; then whole numbers in LEB128 (DWARF 5, section 7.6): cycles of
- * an interval, clock in Hz, issue slots a cycle, number of columns; the columns' names, each with a NUL; the number of
- * threads; and for each thread pid, tid, its first interval, how many it has, and its columns one behind the other.
+ * Of a sampled run a window's counts, times what it stands for, are spread evenly over the time from the end of the
+ * window before it to its own end.  Where hardware threads share a core, records do not say whose issue slots are: then
+ * there are no columns of slots.
  *
- * Leaves out: sampled runs; hardware threads that share a core.
+ * Layout of the feature: "softpmu timeline 2" and a NUL; then whole numbers in LEB128 (DWARF 5, section 7.6): cycles of
+ * an interval, clock in Hz, issue slots a cycle, number of windows (0: all was timed), number of columns; the columns'
+ * names, each with a NUL; the number of threads; and for each thread pid, tid, its first interval, how many it has, and
+ * its columns one behind the other.  "softpmu timeline 1" is the same without the number of windows.
  */
 #ifndef OUTPUT_HTML_TIMELINE_H
 #define OUTPUT_HTML_TIMELINE_H
@@ -42,12 +45,16 @@ enum timeline_count {
 /* ---- gathering ---- */
 
 struct timeline;
-int  timeline_create(struct timeline **out, const struct core_config *core, struct err *err);
+/* shared: hardware threads share cores (run_options.smt). */
+int  timeline_create(struct timeline **out, const struct core_config *core, bool shared, struct err *err);
 void timeline_destroy(struct timeline *t);
 struct core_wanted timeline_wanted(void);
 /* Called from the run's sink.  They return a negative error. */
 int  timeline_batch(struct timeline *t, const struct run_thread *run, const struct spmu_batch *b);
 int  timeline_end(struct timeline *t, const struct run_thread *run);
+/* run_sink.sampled and run_sink.window.  weight: what each instruction of the window stands for; used at its end. */
+int  timeline_sampled(struct timeline *t, const struct run_thread *run);
+int  timeline_window(struct timeline *t, const struct run_thread *run, const struct run_window *w, double weight);
 /* Gives the file all that was gathered, behind the run. */
 int  timeline_keep(struct timeline *t, struct perfdata_writer *w);
 
@@ -59,7 +66,7 @@ struct timeline_thread {
 	uint64_t *value;	/* [column * intervals + interval] */
 };
 struct timeline_data {
-	uint64_t interval_cycles, hz, width, columns;
+	uint64_t interval_cycles, hz, width, windows, columns;
 	const char **name;	/* of the columns; they point into the file */
 	struct timeline_thread *thread;
 	size_t threads;

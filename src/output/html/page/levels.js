@@ -2,20 +2,22 @@
  * The first level of top-down in the chosen interval and thread, from the timeline.
  *
  *	page.levels             [[class, its name, beginning of the timeline's columns], ...]
- *	page.levelsOf(run, chosen)   { retiring, bad, frontend, backend, all }: issue slots; null without a timeline.
+ *	page.hasLevels(run)     does the timeline have issue slots?  Not where hardware threads share a core
+ *	page.levelsOf(run, chosen)   { retiring, bad, frontend, backend, all }: issue slots; null without them.
  *	                        chosen: only those of what is chosen; of an interval that is chosen in part, that part
  *	page.levelBar(slots)    [bar, legend] of them */
 "use strict";
 (() => {
-	const {element} = page;
+	const { element } = page;
 	page.levels = [
 		["retiring", "retiring", "ret."], ["bad", "bad speculation", "bad."],
 		["frontend", "front-end bound", "fe."], ["backend", "back-end bound", "be."]
 	];
 
+	page.hasLevels = (run) => Boolean(run.timeline?.columns.some((c) => c.startsWith("ret.")));
 	page.levelsOf = (run, chosen) => {
 		const t = run.timeline, slots = { retiring: 0, bad: 0, frontend: 0, backend: 0, all: 0 };
-		if (!t)
+		if (!page.hasLevels(run))
 			return null;
 		const [from, to] = chosen ? [page.chosen.from, page.chosen.to] : [0, Infinity];
 		const level = t.columns.map((c) => page.levels.find(([, , begin]) => c.startsWith(begin))?.[0]);

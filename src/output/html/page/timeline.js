@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * View: counts over modelled time, of all threads or the chosen one.  Dragging chooses an interval, and the other views
- * then show the samples of that interval alone.
+ * View: counts over modelled time, of all threads or the chosen one, and samples of the chosen function.  Dragging
+ * chooses an interval, and the other views then show the samples of that interval alone.
  *
  * Keys: Left and Right move, + and - zoom, Enter zooms to the chosen interval, Home shows everything. */
 "use strict";
 (() => {
 	const run = page.runs[0], t = run.timeline, events = run.profile.events;
-	const levels = [["--retiring", "retiring", "ret."], ["--bad", "bad speculation", "bad."],
-		["--frontend", "front-end bound", "fe."], ["--backend", "back-end bound", "be."]];
 	let lanes = [], canvas = null, status = null, low = 0, high = 1, drag = null, button = null;
 	const left = 8, gap = 26;
 
@@ -15,46 +13,59 @@
 
 	/* A column over time, of all threads or the chosen one.  names: its beginning, or the whole name. */
 	function column(name) {
-		const sum = new Float64Array(t.intervals), p = run.profile.threads, who = page.chosen.thread;
-		for (const thread of t.threads) {
-			if (who >= 0 && (p.pid[who] !== thread.pid || p.tid[who] !== thread.tid))
-				continue;
+		const sum = new Float64Array(t.intervals);
+		for (const thread of t.threads.filter((x) => page.passes(x.pid, x.tid)))
 			t.columns.forEach((c, k) => {
 				if (c === name || (name.endsWith(".") && c.startsWith(name)))
 					thread.values[k].forEach((v, i) => { sum[thread.first + i] += v; });
 			});
-		}
+		return sum;
+	}
+
+	/* The chosen event's samples over time, by their periods: all, or those of a function itself. */
+	function sampled(f = -1) {
+		const e = page.eventOf(run), { thread } = page.chosen, n = Math.ceil(lastTime() / step());
+		const sum = new Float64Array(n), { counted } = run.profile.stacks;
+		for (let i = 0; e && i < e.time.length; i++)
+			if ((thread < 0 || e.thread[i] === thread) && (f < 0 || counted[e.stack[i]] === f))
+				sum[Math.min(n - 1, Math.floor(e.time[i] / step()))] += e.weight[i];
 		return sum;
 	}
 	const ratio = (a, b, scale) => a.map((x, i) => b[i] ? scale * x / b[i] : NaN);
 
-	function makeLanes() {
-		lanes = [];
-		if (t) {
-			const cycles = column("cycles"), insns = column("instructions");
-			lanes.push({ title: "IPC", kind: "lines", height: 70, series: [["--one", "instructions a cycle",
-				ratio(insns, cycles, 1)]] });
-			const parts = levels.map(([, , name]) => column(name));
-			const all = parts[0].map((_, i) => parts.reduce((a, p) => a + p[i], 0));
+	/* What the file counted over time. */
+	function countLanes() {
+		const cycles = column("cycles"), insns = column("instructions");
+		lanes.push({ title: "IPC", kind: "lines", height: 70, series: [["--one", "instructions a cycle",
+			ratio(insns, cycles, 1)]] });
+		const parts = page.levels.map(([, , begin]) => column(begin));
+		const all = parts[0].map((_, i) => parts.reduce((a, p) => a + p[i], 0));
+		if (page.hasLevels(run))
 			lanes.push({ title: "Issue slots", kind: "stack", height: 100, percent: true,
-				series: levels.map(([color, text], k) => [color, text, ratio(parts[k], all, 1)]) });
-			lanes.push({ title: "Load misses per 1000 instructions", kind: "lines", height: 70, series: [
-				["--six", "L1D", ratio(column("l1d_misses"), insns, 1000)],
-				["--eight", "L2", ratio(column("l2_misses"), insns, 1000)],
-				["--four", "L3", ratio(column("l3_misses"), insns, 1000)]]
-				.slice(0, t.columns.includes("l3_misses") ? 3 : 2) });
-			lanes.push({ title: "Mispredicted branches per 1000 instructions", kind: "lines", height: 50,
-				series: [["--bad", "mispredicts", ratio(column("mispredicts"), insns, 1000)]] });
-			lanes.push({ title: "Threads: dark where they ran, light where they waited", kind: "threads",
-				height: Math.min(24, t.threads.length) * 14, series: [] });
-			return;
-		}
-		const e = page.eventOf(run), end = lastTime(), n = 400, sum = new Float64Array(n);
-		for (let i = 0; i < e.time.length; i++)
-			if (page.chosen.thread < 0 || e.thread[i] === page.chosen.thread)
-				sum[Math.min(n - 1, Math.floor(n * e.time[i] / end))] += e.weight[i];
-		lanes.push({ title: `Samples of ${e.name}, by their periods`, kind: "lines", height: 120,
-			series: [["--one", e.name, sum]] });
+				series: page.levels.map(([name, text], k) =>
+					[`--${name}`, text, ratio(parts[k], all, 1)]) });
+		lanes.push({ title: "Load misses per 1000 instructions", kind: "lines", height: 70, series: [
+			["--six", "L1D", ratio(column("l1d_misses"), insns, 1000)],
+			["--eight", "L2", ratio(column("l2_misses"), insns, 1000)],
+			["--four", "L3", ratio(column("l3_misses"), insns, 1000)]]
+			.slice(0, t.columns.includes("l3_misses") ? 3 : 2) });
+		lanes.push({ title: "Mispredicted branches per 1000 instructions", kind: "lines", height: 50,
+			series: [["--bad", "mispredicts", ratio(column("mispredicts"), insns, 1000)]] });
+		lanes.push({ title: "Threads: dark where they ran, light where they waited", kind: "threads",
+			height: Math.min(24, t.threads.length) * 14, series: [] });
+	}
+
+	function makeLanes() {
+		const e = page.eventOf(run), f = page.chosen.function;
+		lanes = [];
+		if (t)
+			countLanes();
+		else
+			lanes.push({ title: `Samples of ${e.name}, by their periods`, kind: "lines", height: 120,
+				series: [["--one", e.name, sampled()]] });
+		if (f >= 0 && e)
+			lanes.splice(1, 0, { title: `Samples of ${e.name} in ${page.nameOf(run, f)}`, kind: "lines",
+				height: 50, series: [["--accent", "samples, by their periods", sampled(f)]] });
 	}
 
 	const lastTime = () => t ? t.intervals * t.interval
@@ -249,8 +260,10 @@
 	function say() {
 		const [a, b] = [low, high].map(page.text.time);
 		status.textContent = `${a} to ${b} of ${page.text.time(lastTime())} modelled time. ` +
-			"Drag to choose an interval: flame graph, functions and code then show only what was sampled " +
-			"in it. Memory, costs and the top-down tree stay those of the whole run.";
+			"Drag to choose an interval: flame graph, functions, code and memory then show only what was " +
+			"sampled in it. Costs and the top-down tree stay those of the whole run." +
+			(t && t.windows ? ` ${page.text.count(t.windows)} windows of the run were timed: what lies ` +
+				"between two of them is drawn as the second, scaled up." : "");
 		button.disabled = page.chosen.to === Infinity;
 	}
 

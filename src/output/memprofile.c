@@ -28,7 +28,7 @@ struct memprofile_work {
 	size_t *slot[MEM_KEYS], slots[MEM_KEYS], room[MEM_KEYS];
 	struct { const void *name, *dso; uint64_t where; } *key[MEM_KEYS];
 	struct hit *hit;
-	size_t hits, hit_room;
+	size_t hits, hit_room, object_room;
 	bool *event_used;
 };
 
@@ -78,7 +78,8 @@ static uint32_t get_entry(struct memprofile_work *w, enum memprofile_key k, cons
 	if (i >= NO_ENTRY - 1)
 		return NO_ENTRY;
 	w->key[k][i] = key;
-	p->entry[k][i] = (struct memprofile_entry){ .name = name, .dso = dso, .source = "", .where = where };
+	p->entry[k][i] = (struct memprofile_entry){ .name = name, .dso = dso, .source = "", .where = where,
+		.number = (uint32_t)i };
 	w->slot[k][at] = ++p->entries[k];
 	*fresh = true;
 	return (uint32_t)i;
@@ -164,7 +165,7 @@ static const char *object_name(struct memprofile_work *w, const struct perfdata_
 
 /* ---- samples ---- */
 
-static enum memprofile_level level_of(uint64_t source)
+enum memprofile_level memprofile_level_of(uint64_t source)
 {
 	union perf_mem_data_src d = { .val = source };
 	uint64_t l = d.mem_lvl;
@@ -187,7 +188,7 @@ static void count(struct memprofile_entry *e, const struct perfdata_record *r, b
 	e->loads += load;
 	e->stores += store;
 	e->period += r->period;
-	e->level[level_of(r->data_src)]++;
+	e->level[memprofile_level_of(r->data_src)]++;
 	e->tlb_miss += d.mem_dtlb & PERF_MEM_TLB_MISS && !(d.mem_dtlb & PERF_MEM_TLB_L1);
 	e->with_address += has_address;
 	if (!r->weight)
@@ -238,7 +239,7 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	p->period += r->period;
 	p->with_address += has_address;
 	p->has_latency |= r->weight;
-	p->has_level |= level_of(r->data_src) != MEM_NONE;
+	p->has_level |= memprofile_level_of(r->data_src) != MEM_NONE;
 
 	if (has_address) {
 		hit.entry[MEM_BY_OBJECT] = get_entry(w, MEM_BY_OBJECT, object, dso, 0, &fresh);
@@ -271,6 +272,11 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	if (!grown)
 		return ERR_NOMEM;
 	w->hit = grown;
+	uint32_t *number = grow_array(p->object, w->hits, &w->object_room, 1024, sizeof *number);
+	if (!number)
+		return ERR_NOMEM;
+	p->object = number;
+	p->object[w->hits] = hit.entry[MEM_BY_OBJECT];
 	w->hit[w->hits++] = hit;
 	return 0;
 }
@@ -424,6 +430,24 @@ static int by_where(const void *a, const void *b)
 	return x->where < y->where ? -1 : x->where > y->where;
 }
 
+/* The tables in the order in which they are printed. */
+static int sort_entries(struct memprofile *p)
+{
+	for (unsigned k = 0; k < MEM_KEYS; k++)
+		if (p->entries[k])
+			qsort(p->entry[k], p->entries[k], sizeof *p->entry[k],
+				k == MEM_BY_SET || k == MEM_BY_PAGE ? by_where : by_share);
+	uint32_t *place = calloc(p->entries[MEM_BY_OBJECT] + 1, sizeof *place);
+	if (!place)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < p->entries[MEM_BY_OBJECT]; i++)
+		place[p->entry[MEM_BY_OBJECT][i].number] = (uint32_t)i;
+	for (size_t i = 0; i < p->with_address; i++)
+		p->object[i] = place[p->object[i]];
+	free(place);
+	return 0;
+}
+
 static bool sensible(const struct memprofile_cache *c)
 {
 	return c->line && c->line <= 4096 && c->sets && c->sets <= 1 << 20 && c->ways && c->ways <= 4096;
@@ -468,12 +492,8 @@ int memprofile_load(struct memprofile **out, struct perfdata_file *file, const s
 				 : err_set(err, ERR_NOMEM, "out of memory");
 	if (!code)
 		code = profile_walk(w->walk, &(struct profile_visit){ w, on_sample }, err);
-	if (!code && (patterns(w) || stripes(w)))
+	if (!code && (patterns(w) || stripes(w) || sort_entries(p)))
 		code = err_set(err, ERR_NOMEM, "out of memory");
-	for (unsigned k = 0; k < MEM_KEYS && !code; k++)
-		if (p->entries[k])
-			qsort(p->entry[k], p->entries[k], sizeof *p->entry[k],
-				k == MEM_BY_SET || k == MEM_BY_PAGE ? by_where : by_share);
 	if (code)
 		memprofile_free(p);
 	else
@@ -493,6 +513,7 @@ void memprofile_free(struct memprofile *p)
 	for (size_t i = 0; i < p->stripes; i++)
 		free(p->stripe[i].set);
 	free(p->stripe);
+	free(p->object);
 	free_work(p->work);
 	free(p);
 }

@@ -51,6 +51,7 @@ struct memprofile_entry {
 	unsigned sets;			/* number of sets with these lines */
 	unsigned worst_set, worst_lines;/* the set with most lines, and their number */
 	enum memprofile_verdict verdict;
+	uint32_t number;		/* private */
 };
 
 struct memprofile {
@@ -59,6 +60,9 @@ struct memprofile {
 	size_t events;
 	uint64_t samples, with_address, hidden, period;
 	bool has_latency, has_level;	/* some sample has one */
+	/* of each sample used here that has an address, in the order of profile_walk: the index of its object's entry;
+	 * as many as `with_address` */
+	uint32_t *object;
 	struct memprofile_entry *entry[MEM_KEYS];	/* sorted by share; sets by number, pages by address */
 	size_t entries[MEM_KEYS];
 	/* The map: stretches of memory as large as a way, sorted by address; set: samples in each set.  For
@@ -73,6 +77,8 @@ struct memprofile {
 int memprofile_load(struct memprofile **out, struct perfdata_file *file, const struct memprofile_options *o,
 	struct err *err);
 void memprofile_free(struct memprofile *p);
+/* source: perf_mem_data_src of a sample */
+enum memprofile_level memprofile_level_of(uint64_t source);
 const char *memprofile_level_name(enum memprofile_level level);
 const char *memprofile_verdict_name(enum memprofile_verdict verdict);	/* "" for nothing */
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The part "memory" of a page, null if no sample has a data address:
  *
- *   {"report": {...},			what `softpmu mem report --json` prints, without its pages
- *    "lines": [[ADDRESS, ACCESS, ...], ...]}
+ *   {"report": {...},		what `softpmu mem report --json` prints: the objects, all of them, and the sets
+ *    "threads": [[PID, TID], ...],
+ *    "lines": [ADDRESS, ...],	as text: JavaScript's numbers have 53 bits
+ *    "access": {"thread": [...], "object": [...], "line": [...], "offset": [...], "function": [...], "place": [...],
+ *               "store": [...], "level": [...], "other": [...]},
+ *    "samples": {"time": [...], "access": [...], "period": [...], "latency": [...]}}
  *
- * "lines" has the lines that several threads accessed and one of them wrote, most samples first, LINES at most.  An
- * ACCESS is [TID, FUNCTION, PLACE, OFFSET, STORE, SAMPLES, OTHER]: the place is a string of the run ("file.c:12", or
- * text 0), the offset that in the line, OTHER the samples of which the data came modified from another core.
+ * Samples are those that have an address; time: differences, from 0 on; latency: in cycles, 0 if it is not known.
+ * What they have in common is an access: its object (an index of report.objects), line and the offset in it, function
+ * and place ("file.c:12", a string of the run, or text 0), whether it is a store, where the data were (LEVELS of
+ * memory.js, which follow enum memprofile_level), and whether they came modified from another core.
  * Left out: the sizes of accesses, which samples do not have.
  */
 #include "output/html/part.h"
@@ -17,16 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 64, LINES = 100 };
+enum { LINE = 64 };
 
-struct key { uint64_t line; uint32_t pid, tid, function, place, offset, store; };
-struct access { struct key key; uint64_t samples, other; };
-struct group { const struct access *access; size_t count; uint64_t samples; };
+struct thread { uint32_t pid, tid; };
+struct access { uint32_t thread, object, line, offset, function, place, store, level, other; };
+struct sample { uint64_t time, period, latency; uint32_t access; };
 struct load {
 	struct html_run *run;
-	struct html_table keys;
-	struct access *access;	/* one for each key */
-	size_t room, line_bytes;
+	const struct memprofile *memory;
+	struct html_table threads, lines, accesses;
+	struct sample *sample;
+	size_t samples, room, line_bytes;
 };
 
 static uint32_t place_text(struct html_run *run, const struct symbols_place *place)
@@ -48,93 +54,72 @@ static int on_sample(void *context, const struct perfdata_record *r, const struc
 	(void)comm;
 	if (!r->data_addr)
 		return 0;
-	const struct key key = { r->data_addr / l->line_bytes * l->line_bytes, r->pid, r->tid,
-		html_function(l->run, place), place_text(l->run, place), (uint32_t)(r->data_addr % l->line_bytes),
-		(d.mem_op & PERF_MEM_OP_STORE) != 0 };
-	const size_t before = l->keys.count;
-	const uint32_t number = html_number(&l->keys, &key);
-	if (number == UINT32_MAX)
+	struct sample *grown = grow_array(l->sample, l->samples, &l->room, 256, sizeof *grown);
+	if (!grown)
 		return ERR_NOMEM;
-	if (number == before) {
-		struct access *grown = grow_array(l->access, before, &l->room, 256, sizeof *grown);
-		if (!grown)
-			return ERR_NOMEM;
-		l->access = grown;
-		grown[number] = (struct access){ .key = key };
-	}
-	l->access[number].samples++;
-	l->access[number].other += (d.mem_snoop & PERF_MEM_SNOOP_HITM) != 0;
+	l->sample = grown;
+	const uint64_t line = r->data_addr / l->line_bytes * l->line_bytes;
+	const struct access access = {
+		.thread = html_number(&l->threads, &(struct thread){ r->pid, r->tid }),
+		.object = l->memory->object[l->samples],
+		.line = html_number(&l->lines, &line),
+		.offset = (uint32_t)(r->data_addr % l->line_bytes),
+		.function = html_function(l->run, place), .place = place_text(l->run, place),
+		.store = (d.mem_op & PERF_MEM_OP_STORE) != 0,
+		.level = memprofile_level_of(r->data_src),
+		.other = (d.mem_snoop & PERF_MEM_SNOOP_HITM) != 0,
+	};
+	const uint32_t number = html_number(&l->accesses, &access);
+	if (number == UINT32_MAX || access.thread == UINT32_MAX || access.line == UINT32_MAX)
+		return ERR_NOMEM;
+	l->sample[l->samples++] = (struct sample){ r->time, r->period, r->weight, number };
 	return 0;
 }
 
-static int by_line(const void *x, const void *y)
+static void write_samples(FILE *to, const struct load *l)
 {
-	const struct access *a = x, *b = y;
-	if (a->key.pid != b->key.pid)
-		return a->key.pid < b->key.pid ? -1 : 1;
-	if (a->key.line != b->key.line)
-		return a->key.line < b->key.line ? -1 : 1;
-	if (a->key.tid != b->key.tid)
-		return a->key.tid < b->key.tid ? -1 : 1;
-	if (a->key.offset != b->key.offset)
-		return a->key.offset < b->key.offset ? -1 : 1;
-	return memcmp(&a->key, &b->key, sizeof a->key);
-}
-
-static int hotter(const void *x, const void *y)
-{
-	const struct group *a = x, *b = y;
-	if (a->samples != b->samples)
-		return a->samples > b->samples ? -1 : 1;
-	return by_line(a->access, b->access);
-}
-
-static int write_lines(FILE *to, struct load *l)
-{
-	struct group *group = calloc(l->keys.count + 1, sizeof *group);
-	size_t groups = 0;
-	if (!group)
-		return ERR_NOMEM;
-	if (l->keys.count)
-		qsort(l->access, l->keys.count, sizeof *l->access, by_line);
-	for (size_t i = 0, next; i < l->keys.count; i = next) {
-		const struct key *first = &l->access[i].key;
-		struct group g = { .access = &l->access[i] };
-		bool several = false, stored = false;
-		for (next = i; next < l->keys.count && l->access[next].key.line == first->line &&
-				l->access[next].key.pid == first->pid; next++) {
-			several |= l->access[next].key.tid != first->tid;
-			stored |= l->access[next].key.store;
-			g.samples += l->access[next].samples;
+	static const char *const name[] = { "time", "access", "period", "latency" };
+	for (unsigned column = 0; column < 4; column++) {
+		uint64_t before = 0;
+		bool first = true;
+		fprintf(to, "%s\"%s\": [", column ? ",\n" : "", name[column]);
+		for (size_t i = 0; i < l->samples; i++) {
+			const struct sample *s = &l->sample[i];
+			const uint64_t value[] = { s->time - before, s->access, s->period, s->latency };
+			html_item(to, value[column], &first);
+			before = s->time;
 		}
-		g.count = next - i;
-		if (several && stored)
-			group[groups++] = g;
-	}
-	if (groups)
-		qsort(group, groups, sizeof *group, hotter);
-	for (size_t i = 0; i < groups && i < LINES; i++) {
-		/* as text: JavaScript's numbers have 53 bits */
-		fprintf(to, "%s[\"%#llx\"", i ? ",\n" : "\n", (unsigned long long)group[i].access->key.line);
-		for (const struct access *a = group[i].access; a < group[i].access + group[i].count; a++)
-			fprintf(to, ",[%u,%u,%u,%u,%u,%llu,%llu]", a->key.tid, a->key.function, a->key.place,
-				a->key.offset, a->key.store, (unsigned long long)a->samples,
-				(unsigned long long)a->other);
 		fputs("]", to);
 	}
-	free(group);
-	return 0;
+}
+
+static void write_tables(FILE *to, const struct load *l)
+{
+	static const char *const of_access[] = { "thread", "object", "line", "offset", "function", "place", "store",
+		"level", "other" };
+	const struct thread *thread = l->threads.key;
+	const uint64_t *line = l->lines.key;
+	fputs(",\n\"threads\": [", to);
+	for (size_t i = 0; i < l->threads.count; i++)
+		fprintf(to, "%s[%u,%u]", i ? "," : "", thread[i].pid, thread[i].tid);
+	fputs("],\n\"lines\": [", to);
+	for (size_t i = 0; i < l->lines.count; i++)
+		fprintf(to, "%s\"%#llx\"", i ? "," : "", (unsigned long long)line[i]);
+	fputs("],\n\"access\": {", to);
+	html_columns(to, &l->accesses, of_access, sizeof of_access / sizeof *of_access);
+	fputs("},\n\"samples\": {", to);
+	write_samples(to, l);
+	fputs("}", to);
 }
 
 int html_part_memory(FILE *to, struct html_run *r, struct err *err)
 {
 	const struct memprofile_options all = { 0 };
-	const struct memreport_options print = { .file_name = r->name, .percent_limit = 0.01,
-		.keys = 1u << MEM_BY_INSTRUCTION | 1u << MEM_BY_OBJECT | 1u << MEM_BY_SET };
+	const struct memreport_options print = { .file_name = r->name,
+		.keys = 1u << MEM_BY_OBJECT | 1u << MEM_BY_SET };
 	const struct profile_options nothing = { 0 };
 	struct memprofile *memory;
 	struct profile *profile = NULL;
-	struct load l = { .run = r, .keys.bytes = sizeof(struct key) };
 	int code = memprofile_load(&memory, r->file, &all, err);
 	if (code)
 		return code;
@@ -143,21 +128,24 @@ int html_part_memory(FILE *to, struct html_run *r, struct err *err)
 		fputs("null", to);
 		return 0;
 	}
-	l.line_bytes = memory->l1d.line ? memory->l1d.line : LINE;
+	struct load l = { .run = r, .memory = memory, .threads.bytes = sizeof(struct thread),
+		.lines.bytes = sizeof(uint64_t), .accesses.bytes = sizeof(struct access),
+		.line_bytes = memory->l1d.line ? memory->l1d.line : LINE };
 	fputs("{\"report\": ", to);
 	memreport_json(to, memory, &print);
-	memprofile_free(memory);
-	fputs(",\"lines\": [", to);
 	code = profile_open(&profile, r->file, &nothing, err);
 	if (!code)
 		code = profile_walk(profile, &(struct profile_visit){ &l, on_sample }, err);
 	if (!code)
-		code = write_lines(to, &l);
+		write_tables(to, &l);
 	if (code == ERR_NOMEM)
 		err_set(err, ERR_NOMEM, "out of memory");
-	fputs("]}", to);
+	fputs("}", to);
 	profile_free(profile);
-	html_table_free(&l.keys);
-	free(l.access);
+	memprofile_free(memory);
+	html_table_free(&l.threads);
+	html_table_free(&l.lines);
+	html_table_free(&l.accesses);
+	free(l.sample);
 	return code;
 }

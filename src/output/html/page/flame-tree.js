@@ -56,10 +56,8 @@ page.flameTree = (how) => {
 
 	const sums = page.sums(run);
 	if (how.threads && sums) {
-		const event = page.eventOf(run), { from, to, thread } = page.chosen, by = new Map();
-		for (let i = 0; i < event.time.length; i++) {
-			if (event.time[i] < from || event.time[i] >= to || (thread >= 0 && event.thread[i] !== thread))
-				continue;
+		const event = page.eventOf(run), by = new Map();
+		for (const i of page.samplesOf(run, event)) {
 			if (!by.has(event.thread[i]))
 				by.set(event.thread[i], new Float64Array(run.profile.stacks.parent.length));
 			by.get(event.thread[i])[event.stack[i]] += event.weight[i];

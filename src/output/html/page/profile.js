@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Sums over the samples that are chosen.
  *
+ *	page.addUp(column)      makes values of differences from the one before, in place
  *	page.nameOf(run, f), page.objectOf(run, f)   names of a function, and of its object without folders
  *	page.threadOf(run, t)   name and number of a thread
  *	page.same(f)            the function of runs[1] that is function f of runs[0], or -1
@@ -19,6 +20,11 @@
 "use strict";
 (() => {
 	const typed = (column) => Float64Array.from(column);
+	page.addUp = (column) => {
+		for (let i = 1; i < column.length; i++)
+			column[i] += column[i - 1];
+		return column;
+	};
 	for (const run of page.runs) {
 		const p = run.profile, stacks = p.stacks, n = stacks.parent.length;
 		stacks.parent = Int32Array.from(stacks.parent, (x) => x - 1);
@@ -32,9 +38,7 @@
 				stacks.again[i] = stacks.function[k] === f ? 1 : 0;
 		}
 		for (const e of p.events) {
-			e.time = typed(e.time);
-			for (let i = 1; i < e.time.length; i++)
-				e.time[i] += e.time[i - 1];
+			e.time = page.addUp(typed(e.time));
 			e.thread = Int32Array.from(e.thread);
 			e.stack = Int32Array.from(e.stack);
 			e.weight = typeof e.weight === "number" ? new Float64Array(e.time.length).fill(e.weight)
@@ -123,10 +127,11 @@
 		page.chosen.to === Infinity ? "the end" : page.text.time(page.chosen.to)}`) +
 		(page.chosen.thread < 0 ? "" : `, thread ${page.threadOf(page.runs[0], page.chosen.thread)}`);
 
+	/* What of a run is chosen.  Thread and interval are the first run's own; the other has no such. */
+	const part = (run) => run === page.runs[0] ? page.chosen : { thread: -1, from: 0, to: Infinity };
+
 	page.samplesOf = function* samplesOf(run, event) {
-		/* a thread is one of the run's own: it has no counterpart in the other run */
-		const thread = run === page.runs[0] ? page.chosen.thread : -1;
-		const [from, to] = run === page.runs[0] ? [page.chosen.from, page.chosen.to] : [0, Infinity];
+		const { thread, from, to } = part(run);
 		for (let i = first(event.time, from); i < event.time.length && event.time[i] < to; i++)
 			if (thread < 0 || event.thread[i] === thread)
 				yield i;
@@ -135,18 +140,14 @@
 	page.sums = (run, event = page.eventOf(run)) => {
 		if (!event)
 			return null;
-		/* a thread is one of the run's own: it has no counterpart in the other run */
-		const thread = run === page.runs[0] ? page.chosen.thread : -1;
-		const [from, to] = run === page.runs[0] ? [page.chosen.from, page.chosen.to] : [0, Infinity];
+		const { thread, from, to } = part(run);
 		const key = `${run.profile.events.indexOf(event)} ${thread} ${from} ${to}`;
 		if (run.cache.has(key))
 			return run.cache.get(key);
 		const stacks = run.profile.stacks, n = run.functions.name.length;
 		const s = { weight: 0, samples: 0, self: new Float64Array(n), total: new Float64Array(n),
 			late: new Float64Array(n), node: new Float64Array(stacks.parent.length) };
-		for (let i = first(event.time, from); i < event.time.length && event.time[i] < to; i++) {
-			if (thread >= 0 && event.thread[i] !== thread)
-				continue;
+		for (const i of page.samplesOf(run, event)) {
 			const weight = event.weight[i], f = stacks.counted[event.stack[i]];
 			s.weight += weight;
 			s.samples++;

@@ -21,6 +21,8 @@
  *   errors                print what the console got as errors or warnings, and exceptions, since the page was opened
  *   requests              print the addresses that the page asked for, except for its own
  *   loaded                print the milliseconds from the call to open the page until it was loaded and painted
+ *   worked                print the milliseconds of processor time that the page's process has taken so far, which
+ *                         other work on the host hardly changes
  *   echo TEXT
  * Lines that are empty or begin with # do nothing.  The first command that fails ends it with exit code 1 and a line on
  * standard error; the browser does not live longer than the program, which ends after --limit seconds (default 120).
@@ -431,6 +433,30 @@ static int do_loaded(struct script *s)
 	return 0;
 }
 
+static int do_worked(struct script *s)
+{
+	struct json_object *o, *list, *name, *value;
+	int code = fail(s, "the browser has no ProcessTime");
+
+	if (devtools_do(&s->d, "Performance.enable", NULL) ||
+		!(o = devtools_call(&s->d, "Performance.getMetrics", NULL)))
+		return -1;
+	if (!json_object_object_get_ex(o, "metrics", &list))
+		list = NULL;
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		struct json_object *metric = json_object_array_get_idx(list, i);
+
+		if (json_object_object_get_ex(metric, "name", &name) &&
+			json_object_object_get_ex(metric, "value", &value) &&
+			!strcmp(json_object_get_string(name), "ProcessTime")) {
+			printf("%.0f\n", json_object_get_double(value) * 1000);
+			code = 0;
+		}
+	}
+	json_object_put(o);
+	return code;
+}
+
 static int do_echo(struct script *s)
 {
 	puts(s->rest);
@@ -442,7 +468,7 @@ static const struct command { const char *name; int (*run)(struct script *s); } 
 	{ "run", do_run }, { "wait", do_wait }, { "click", do_click }, { "hover", do_hover }, { "drag", do_drag },
 	{ "wheel", do_wheel }, { "key", do_key }, { "type", do_type }, { "screenshot", do_screenshot },
 	{ "fullshot", do_fullshot }, { "pdf", do_pdf }, { "errors", do_errors }, { "requests", do_requests },
-	{ "loaded", do_loaded }, { "echo", do_echo },
+	{ "loaded", do_loaded }, { "worked", do_worked }, { "echo", do_echo },
 };
 
 static int run_line(struct script *s, char *line)

@@ -101,7 +101,7 @@ same_files "block prints its table as without a file" block.txt plain.txt
 has "block: the pair that is one uop" '^L	[0-9]*	0	e dec .*; jne' block.kanata
 # In each iteration add takes the load's result, imul that of add and its own of the last one, the store imul's, and dec
 # that of the last dec.
-awk -F'\t' '$1 == "L" && $3 == 0 { sub(/^[0-9a-f.]* /, "", $4); split($4, word, "[ ,]+"); name[$2] = word[1] " " word[2] }
+awk -F'\t' '$1 == "L" && $3 == 0 { sub(/^[0-9a-f.]* /, "", $4); split($4, w, "[ ,]+"); name[$2] = w[1] " " w[2] }
 	$1 == "W" { print name[$2] " <- " name[$3] }' block.kanata | sort | uniq -c | awk '$1 > 5' |
 	sed 's/^ *[0-9]* //' | LC_ALL=C sort >dependences
 cat >expected <<END

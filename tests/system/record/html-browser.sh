@@ -10,11 +10,39 @@ browse() { "$PROGRAMS/browser" --limit=200 <"$1" >out 2>err || bad "the browser 
 # said_line CLAIM TEXT: the browser printed this line
 said_line() { if grep -qxF -- "$2" out; then ok "$1"; else bad "$1: no '$2'" out; fi; }
 
-# What is to be true of each view: it shows something, nothing is wider than the window or makes the page so, and tables
-# leave room for names.
+# What is to be true of each view: it shows something, nothing is wider than the window or makes the page so, tables
+# leave room for names, no text is cut without a title that has all of it, and no text lies over another.
 cat >views.js <<'END'
 (async () => {
 	const said = [], wait = () => new Promise((r) => setTimeout(r, 120));
+	const seen = (e) => e.offsetParent && getComputedStyle(e).visibility !== "hidden";
+	const texts = (root) => [...root.querySelectorAll("*")].filter((e) => !e.children.length &&
+		e.textContent.trim() && seen(e) && !["OPTION", "STYLE", "SCRIPT"].includes(e.tagName));
+	/* a rectangle for each line of a text */
+	const lines = (e) => {
+		const range = document.createRange();
+		range.selectNodeContents(e);
+		return [...range.getClientRects()];
+	};
+	const cutText = (root) => texts(root).find((e) => {
+		const holder = e.closest("td, th, button, div, p, label");
+		const hides = holder && getComputedStyle(holder).overflowX === "hidden";
+		const right = holder && holder.getBoundingClientRect().right + 1;
+		return hides && lines(e).some((r) => r.right > right) && !e.closest("[title]");
+	});
+	/* what scrolls has a heading over its rows */
+	const over = (root) => {
+		const list = texts(root).filter((e) => !e.closest(".side, .frame"))
+			.flatMap((e) => lines(e).map((r) => [e, r]));
+		for (let i = 0; i < list.length; i++)
+			for (let k = i + 1; k < list.length; k++) {
+				const [a, b] = [list[i][1], list[k][1]];
+				if (list[i][0] !== list[k][0] && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+					Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+					return `${list[i][0].textContent} and ${list[k][0].textContent}`;
+			}
+		return "";
+	};
 	for (const tab of document.querySelectorAll("[role=tab]")) {
 		tab.click();
 		await wait();
@@ -26,8 +54,10 @@ cat >views.js <<'END'
 		const cut = [...section.children].find((e) => e.getBoundingClientRect().right > page.clientWidth + 1);
 		const name = [...section.querySelectorAll("th.wide")].find((e) => e.offsetWidth < 100 &&
 			getComputedStyle(e).display !== "none");
+		const hidden = cutText(document.body), twice = over(document.body);
 		said.push(`${section.id} ${shown && text ? "opens" : "is EMPTY"}${wide ? ", TOO WIDE" : ""}` +
-			`${cut ? `, ${cut.tagName} is CUT` : ""}${name ? ", NO ROOM for names" : ""}`);
+			`${cut ? `, ${cut.tagName} is CUT` : ""}${name ? ", NO ROOM for names" : ""}` +
+			`${hidden ? `, CUT: ${hidden.textContent}` : ""}${twice ? `, OVER each other: ${twice}` : ""}`);
 	}
 	return said.join("\n");
 })()
@@ -209,17 +239,22 @@ eval "elements " + document.querySelectorAll("img, main script").length
 errors
 requests
 END
-# The best of three: other work on the host may only slow it down.
+# Other work on the host makes the time until it is open longer, but hardly the processor time that it takes.  On a
+# quiet host the two are about equal.
+browse script
+cp out said
+printf '%s\n' 'open big.html' 'wait document.documentElement.dataset.ready' worked loaded >timed
 best=
 for _ in 1 2 3; do
-	{ cat script; echo 'eval "loaded"'; echo loaded; } >timed
 	browse timed
-	ms=$(tail -n 1 out)
+	ms=$(head -n 1 out)
+	echo "the large page is open after $(tail -n 1 out) ms and $ms ms of processor time"
 	if [ -z "$best" ] || [ "$ms" -lt "$best" ]; then best=$ms; fi
 done
+cp said out
 said_line 'hostile names: the title is the file' 'title softpmu: big.data'
 said_line 'hostile names: no element comes of them' 'elements 0'
 said_line 'all samples' 'samples 200000'
 said_line 'all functions' 'functions 20000'
-near 'milliseconds until the large page is open, best of three' "$best" 1 2000
+near 'milliseconds of processor time until the large page is open, best of three' "$best" 1 2000
 exit $failed

@@ -61,7 +61,8 @@
 		run.profile.events.forEach((e, k) => {
 			if (k !== page.chosen.event)
 				list.push({
-					title: e.name, minor: true,
+					/* names of events differ at their ends */
+					title: e.name.length > 18 ? `…${e.name.slice(-17)}` : e.name, minor: true,
 					hint: `Share of ${e.name} in the function itself`,
 					value: (i) => all[k].self[i],
 					text: (i) => page.text.percent(all[k].self[i], all[k].weight),

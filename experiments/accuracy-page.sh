@@ -44,6 +44,10 @@ which takes a few minutes.
 
 ![What the model differs by from a host, real program by real program](../plots/accuracy.svg)
 
+![Instructions that were not used for the tables, core by core](../plots/accuracy-instructions.svg)
+
+![Cycles a load of five cores, modelled against measured](../plots/accuracy-memory.svg)
+
 - The measurements are not part of the project. Without them the command says where they are published.
 - They are used for comparison only, with one exception: four fifths of the rows with latencies and throughputs of
   single instructions (instlat) may also have been used to build the tables of uops. Every fifth row was kept out of

@@ -62,7 +62,7 @@
 			if (k !== page.chosen.event)
 				list.push({
 					/* names of events differ at their ends */
-					title: e.name.length > 18 ? `…${e.name.slice(-17)}` : e.name, minor: true,
+					title: e.name.length > 16 ? `…${e.name.slice(-15)}` : e.name, minor: true,
 					hint: `Share of ${e.name} in the function itself`,
 					value: (i) => all[k].self[i],
 					text: (i) => page.text.percent(all[k].self[i], all[k].weight),

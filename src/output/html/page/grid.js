@@ -39,10 +39,10 @@ page.grid = (parent, options) => {
 		widths.replaceChildren(...columns.map((c) => {
 			const col = page.element("col", { class: kind(c) });
 			/* the whole heading, unless it is an event's name; the others as in style.css */
-			const long = c.title.length > 8 ? Math.min(11, 0.5 * c.title.length + 1.6) : 0;
+			const long = c.title.length > 8 ? Math.min(10.4, 0.55 * c.title.length + 1.5) : 0;
 			if (!c.wide && long)
 				col.style.width = `${long}rem`;
-			least += c.wide ? 14 : long || (c.left ? 8 : c.parts ? 8 : 6.8);
+			least += c.wide ? 13.5 : long || (c.left ? 8 : c.parts ? 8 : 6.8);
 			return col;
 		}));
 		table.style.setProperty("--least", `${least}rem`);

@@ -104,7 +104,7 @@
 			columns: [
 				{ title: "Line", left: true, value: (l) => l.address },
 				{ title: "Samples", value: (l) => l.samples, text: (l) => text.count(l.samples) },
-				{ title: "Threads", value: (l) => l.threads },
+				{ title: "Threads", minor: true, value: (l) => l.threads },
 				{ title: "From another", minor: true, value: (l) => l.other,
 					text: (l) => text.count(l.other),
 					hint: "Samples of which the data came modified from another core" },

@@ -32,28 +32,41 @@ void terminal_off(FILE *out, const struct terminal *t)
 void terminal_bar(FILE *out, const struct terminal *t, double length, unsigned width, enum terminal_colour colour,
 	bool track)
 {
+	terminal_bar_marked(out, t, length, (double)NAN, width, colour, track);
+}
+
+void terminal_bar_marked(FILE *out, const struct terminal *t, double length, double mark, unsigned width,
+	enum terminal_colour colour, bool track)
+{
 	static const char *const eighth[] = { "", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a",
 		"\u2589" };
 	const bool fine = t && t->utf8;
 	length = isnan(length) || length < 0 ? 0 : length > width ? width : length;
 	const unsigned eighths = fine ? (unsigned)lround(8 * length) : 8 * (unsigned)lround(length);
-	unsigned i = 0;
-	if (eighths)
-		terminal_on(out, t, colour);
-	for (; i < eighths / 8; i++)
-		fputs(fine ? "\u2588" : "#", out);
-	if (eighths % 8) {
-		fputs(eighth[eighths % 8], out);
-		i++;
+	/* the column in which the marked length ends */
+	const unsigned at = isnan(mark) || mark < 1 || !width ? width : mark >= width ? width - 1 : (unsigned)mark;
+	const unsigned end = track ? width : at < width && at > eighths / 8 ? at + 1 : (eighths + 7) / 8;
+	enum { NOTHING, BAR, MARK, TRACK } now = NOTHING;
+	for (unsigned i = 0; i < end; i++) {
+		const unsigned part = eighths > 8 * i ? eighths - 8 * i : 0;
+		const int next = i == at ? MARK : part ? BAR : TRACK;
+		if (next != (int)now) {
+			if (now == BAR || now == TRACK)
+				terminal_off(out, t);
+			if (next != MARK)
+				terminal_on(out, t, next == BAR ? colour : TERMINAL_DIM);
+			now = next;
+		}
+		fputs(next == MARK           ? fine ? "\u2502" : "|"
+				: part >= 8  ? fine ? "\u2588" : "#"
+				: part       ? eighth[part]
+				: !track     ? " "
+				: fine       ? "\u00b7"
+					     : ".",
+			out);
 	}
-	if (eighths)
+	if (now == BAR || now == TRACK)
 		terminal_off(out, t);
-	if (!track || i >= width)
-		return;
-	terminal_on(out, t, TERMINAL_DIM);
-	for (; i < width; i++)
-		fputs(fine ? "\u00b7" : ".", out);
-	terminal_off(out, t);
 }
 
 /* ---- folding ---- */

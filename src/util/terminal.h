@@ -28,6 +28,9 @@ void terminal_off(FILE *out, const struct terminal *t);
  * track: what is missing to `width` is drawn, too. */
 void terminal_bar(FILE *out, const struct terminal *t, double length, unsigned width, enum terminal_colour colour,
 	bool track);
+/* The same, with a mark in the column in which another length ends; NaN or below 1: none. */
+void terminal_bar_marked(FILE *out, const struct terminal *t, double length, double mark, unsigned width,
+	enum terminal_colour colour, bool track);
 /* A stream into `to` that folds lines at t's width, between words where possible; what continues a line stands below
  * its last column, if the line has columns.  A line that shows a command (": softpmu ") is continued by a backslash, so
  * that it can be copied.  Whole lines are passed on at once, the rest when it is closed; `to` stays open.  NULL: no

@@ -2,6 +2,7 @@
  * Reads and evaluates metrics (metrics.h).  Constants, events and metrics share one name space; a formula can
  * use what stands above it. */
 #include "analysis/metrics.h"
+#include "softpmu/record.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,20 +57,36 @@ static bool known(struct reader *r, const char *name)
 	return resolve(r, name, strlen(name), &index, &unit);
 }
 
-/* Why this PMU cannot count an event; NULL: it can.  *none: out of memory. */
-static char *event_refused(const struct spmu_model *model, const char *name, bool *none)
+/* The event of a spelling; NULL: the PMU has none, or it is no event of the PMU.  name: takes its name. */
+static const struct spmu_event *event_of(const struct spmu_model *model, const char *spelling, char name[128])
 {
-	char text[400];
-	if (!strcmp(name, "duration_time"))
-		return NULL;
-	const struct spmu_event *e = spmu_model_find(model, name);
-	if (e && !(e->flags & SPMU_EVENT_NOT_MODELLED))
+	const bool inner = !strncmp(spelling, "cpu/", 4);
+	snprintf(name, 128, "%.*s", inner ? (int)strcspn(spelling + 4, ",/") : 127, inner ? spelling + 4 : spelling);
+	return spmu_model_find(model, name);
+}
+
+/* Why this PMU cannot count an event; NULL: it can.  *none: out of memory. */
+static char *event_refused(const struct spmu_model *model, const char *spelling, bool *none)
+{
+	char text[400], name[128];
+	const struct spmu_event *e = event_of(model, spelling, name);
+	if (!strcmp(name, "duration_time") || (e && !(e->flags & SPMU_EVENT_NOT_MODELLED)))
 		return NULL;
 	snprintf(text, sizeof text, "%.96s %s%.280s", name, e ? "is not modelled: " : "is not an event of this PMU",
 		e ? e->not_modelled : "");
 	char *copy = strdup(text);
 	*none |= !copy;
 	return copy;
+}
+
+static bool counts_assists(const struct spmu_model *model, const char *spelling)
+{
+	char name[128];
+	uint64_t signal[2] = { 0, 0 };
+	const struct spmu_event *e = event_of(model, spelling, name);
+	if (e && !(e->flags & SPMU_EVENT_NOT_MODELLED))
+		spmu_event_signals(model, e, signal);
+	return signal[SPMU_SIG_FP_ASSIST >> 6] >> (SPMU_SIG_FP_ASSIST & 63) & 1;
 }
 
 /* Reads "@joins NODE OTHER". */
@@ -108,14 +125,14 @@ static int field(struct reader *r, const char *node, const char *text)
 	return 0;
 }
 
-/* Reads "@event NAME UNIT", "@const NAME VALUE UNIT" and the other directives. */
+/* Reads "@event NAME UNIT [SPELLING]", "@const NAME VALUE UNIT" and the other directives. */
 static int directive(struct reader *r, char *line)
 {
 	char *save = NULL, *word[5] = { 0 };
 	unsigned n = 0;
 	for (char *w = strtok_r(line, " \t", &save); w && n < 5; w = strtok_r(NULL, " \t", &save))
 		word[n++] = w;
-	bool event = !strcmp(word[0], "@event") && n == 3, constant = !strcmp(word[0], "@const") && n == 4;
+	bool event = !strcmp(word[0], "@event") && (n == 3 || n == 4), constant = !strcmp(word[0], "@const") && n == 4;
 	struct formula_unit unit;
 	struct err inner = { 0 };
 	if (!strcmp(word[0], "@joins") && n == 3)
@@ -124,14 +141,14 @@ static int directive(struct reader *r, char *line)
 		return field(r, word[1], word[2]);
 	if (!event && !constant)
 		return problem(r,
-			"'@event NAME UNIT', '@const NAME VALUE UNIT', '@joins NODE OTHER' or '@perf_metrics NODE "
-			"FIELD' was expected, at",
+			"'@event NAME UNIT [SPELLING]', '@const NAME VALUE UNIT', '@joins NODE OTHER' or "
+			"'@perf_metrics NODE FIELD' was expected, at",
 			word[0]);
 	if (strlen(word[1]) > 90 || known(r, word[1]))
 		return problem(r, "a name for the second time, or too long:", word[1]);
 	if (r->m.events + r->m.constants >= MOST_ROWS)
 		return problem(r, "too many names, at", word[1]);
-	if (formula_unit_parse(&unit, word[n - 1], &inner))
+	if (formula_unit_parse(&unit, word[event ? 2 : n - 1], &inner))
 		return err_set(r->err, ERR_INPUT, "%s:%u: %s", r->path, r->line, inner.text);
 	if (event) {
 		bool none = false;
@@ -139,10 +156,12 @@ static int directive(struct reader *r, char *line)
 		if (!list)
 			return err_set(r->err, ERR_NOMEM, "out of memory");
 		r->m.event = list;
-		list[r->m.events] = (struct metric_event){
-			.name = strdup(word[1]), .unit = unit, .refused = event_refused(r->model, word[1], &none)
-		};
-		return list[r->m.events++].name && !none ? 0 : err_set(r->err, ERR_NOMEM, "out of memory");
+		const char *spelling = word[n == 4 ? 3 : 1];
+		struct metric_event *e = list + r->m.events++;
+		*e = (struct metric_event){ .name = strdup(word[1]), .spelling = strdup(spelling), .unit = unit,
+			.refused = event_refused(r->model, spelling, &none),
+			.assists = counts_assists(r->model, spelling) };
+		return e->name && e->spelling && !none ? 0 : err_set(r->err, ERR_NOMEM, "out of memory");
 	}
 	char *end;
 	double value = strtod(word[2], &end);
@@ -247,8 +266,9 @@ static int row(struct reader *r, char *line)
 			formula_unit_text(unit, says));
 	}
 	if (!rc && strcmp(column[4], "-")) {
-		k->threshold = strtod(column[4], &end);
-		if (*end || end == column[4] || !isfinite(k->threshold))
+		k->alone = *column[4] == '!';
+		k->threshold = strtod(column[4] + k->alone, &end);
+		if (*end || end == column[4] + k->alone || !isfinite(k->threshold))
 			rc = problem(r, "threshold: a number was expected, at", column[4]);
 	}
 	if (!rc) {
@@ -326,6 +346,7 @@ void metrics_free(struct metrics *m)
 	}
 	for (size_t i = 0; i < m->events; i++) {
 		free(m->event[i].name);
+		free(m->event[i].spelling);
 		free(m->event[i].refused);
 	}
 	for (size_t i = 0; i < m->constants; i++)
@@ -362,6 +383,16 @@ void metrics_needs(const struct metrics *m, size_t metric, bool *needed)
 				uses[index] = true;
 		}
 	}
+}
+
+bool metrics_needs_assists(const struct metrics *m, size_t metric)
+{
+	bool needed[MOST_ROWS] = { false };
+	metrics_needs(m, metric, needed);
+	for (size_t i = 0; i < m->events; i++)
+		if (needed[i] && m->event[i].assists)
+			return true;
+	return false;
 }
 
 struct values { const struct metrics *m; const double *count; double *value; };
@@ -424,7 +455,7 @@ bool metrics_flagged(const struct metrics *m, const double *value, size_t k)
 {
 	if (isnan(m->metric[k].threshold) || !m->metric[k].level)
 		return false;
-	for (int i = (int)k; i >= 0; i = m->metric[i].parent)
+	for (int i = (int)k; i >= 0; i = m->metric[i].alone ? -1 : m->metric[i].parent)
 		if (!isnan(m->metric[i].threshold) && !(value[i] > m->metric[i].threshold))
 			return false;
 	return true;

@@ -2,20 +2,23 @@
  * Metrics: formulas over a PMU's events, read from data/metrics/NAME.tsv, one file a microarchitecture.
  *
  * A file has comments (lines with #), directives
- *   @const NAME VALUE UNIT    @event NAME UNIT    @joins NODE OTHER    @perf_metrics NODE FIELD[-FIELD]
+ *   @const NAME VALUE UNIT    @event NAME UNIT [SPELLING]    @joins NODE OTHER    @perf_metrics NODE FIELD[-FIELD]
  * and rows of tab-separated columns
  *   name parent unit formula threshold exact sample description next
  * - parent: "-" for a root of the top-down tree, the name of a node further up in the file, or ":group" for a
  *   metric beside the tree.  A metric must come after those that it uses.
  * - unit: as in formula.h; it must be the formula's own unit.
  * - formula: "-" if the PMU has no events for it; then the metric is refused, and only its exact share is known.
- * - threshold: the node is flagged if it is above it and its parent is flagged, too; "-": never.
+ * - threshold: the node is flagged if it is above it and its parent is flagged, too; "-": never; with "!" ahead:
+ *   whatever the nodes above it are.
  * - exact: the causes of slots.h that it covers, or "-".
  * - sample: the precise event to sample next, or "-".
  *
  * A metric with an event that the PMU model lacks or does not model is refused; `refused` says which event and
  * why.
  *
+ * @event with a spelling: formulas call the event NAME, and `stat -e` spells it so, as in
+ * cpu/L1D_PEND_MISS.FB_FULL,cmask=1/: an event with a threshold, an edge or another mask.
  * @joins: two nodes further up have one cause.  In the search for the largest node, NODE's share counts with
  * OTHER's.  For example, refilling the front end after a mispredicted branch stands below the front end in the
  * tree, but counts with the mispredicts: Yasin's "Mispredictions" among the bottlenecks that Top-Down's later
@@ -36,12 +39,15 @@ struct metric {
 	int parent;		/* index; -1: a root, or not a node */
 	unsigned level;		/* of a node, from 1; 0: not a node */
 	double threshold;	/* NaN: none */
+	bool alone;		/* flagged whatever the nodes above it are */
 	char *refused;		/* NULL: it can be counted */
 	struct formula *formula;
 	unsigned line;		/* in the file */
 };
 
-struct metric_event { char *name; struct formula_unit unit; char *refused; /* NULL: can be counted */ };
+/* spelling: as stat -e spells it.  refused: NULL: can be counted.  assists: it counts assists for denormal numbers,
+ * which only a run finds that looks for them (run_options.assists) */
+struct metric_event { char *name, *spelling; struct formula_unit unit; char *refused; bool assists; };
 struct metric_const { char *name; struct formula_unit unit; double value; };
 
 struct metric_join { size_t node, with; };	/* indices of metrics */
@@ -70,6 +76,8 @@ void metrics_free(struct metrics *m);
 size_t metrics_find(const struct metrics *m, const char *name);
 /* Marks in needed[m->events] the events that the metric's value is made of, also through metrics that it uses. */
 void metrics_needs(const struct metrics *m, size_t metric, bool *needed);
+/* Whether one of these events counts assists. */
+bool metrics_needs_assists(const struct metrics *m, size_t metric);
 /* count[m->events]: count of each event, in its unit. value[m->metrics]: all metrics; NaN if refused or without
  * a value. */
 void metrics_values(const struct metrics *m, const double *count, double *value);
@@ -80,6 +88,6 @@ bool metrics_joins(const struct metrics *m, size_t k);
  * of the sum of its siblings, because formulas of siblings may overlap there.  A join without a value is
  * skipped. */
 void metrics_joined(const struct metrics *m, const double *value, double *view);
-/* Whether node k and all nodes above it that have a threshold are above it. */
+/* Whether node k and all nodes above it that have a threshold are above it; up to a node that is flagged alone. */
 bool metrics_flagged(const struct metrics *m, const double *value, size_t k);
 #endif

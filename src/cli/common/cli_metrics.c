@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Metrics for the commands that count (cli_metrics.h). */
 #include "cli/common/cli_metrics.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_event
 	for (size_t i = 0; i < c->m.events && good; i++) {
 		if (!needed[i] || c->event[i] != SIZE_MAX || !strcmp(c->m.event[i].name, "duration_time"))
 			continue;
-		good = !session_parse(events, &how, c->m.event[i].name, &err);
+		good = !session_parse(events, &how, c->m.event[i].spelling, &err);
 		if (good)
 			c->event[i] = events->count - 1;
 		else if (loud)
@@ -69,7 +70,7 @@ void cli_metrics_values(
 {
 	for (size_t i = 0; i < c->m.events; i++)
 		c->count[i] = !strcmp(c->m.event[i].name, "duration_time") ? seconds
-			: c->event[i] == SIZE_MAX                          ? 0
+			: c->event[i] == SIZE_MAX                          ? (double)NAN
 									   : count(context, c->event[i]);
 	metrics_values(&c->m, c->count, c->value);
 }

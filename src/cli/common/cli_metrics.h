@@ -20,7 +20,7 @@ int  cli_metrics_load(struct cli_metrics *c, const struct core_config *core, con
 bool cli_metrics_want(struct cli_metrics *c, size_t metric, struct session_events *events,
 	const struct core_config *core, const struct spmu_model *model, bool loud);
 /* Fills c->count and c->value. count: the count of a session's event (not called for events that are not
- * counted); seconds: duration_time. */
+ * counted: metrics that need them have no value); seconds: duration_time. */
 void cli_metrics_values(
 	struct cli_metrics *c, double (*count)(void *context, size_t event), void *context, double seconds);
 void cli_metrics_free(struct cli_metrics *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Slot accounting (slots.h): a ring of cells, one a cycle, which the records fill in as they come.  Cycles below a
  * batch's watermark are final. */
-#include "analysis/slots.h"
+#include "analysis/slots_cause.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,15 +12,19 @@ static const char *const cause_name[SLOTS_CAUSE_COUNT] = {
 };
 
 enum { FIRST_RING = 1 << 14, MOST_RING = 1 << 24 };
-enum { RUNNING = 1, RECOVERING = 2, CLEARING = 4, WRONG = 8, STORES = 16, MISS_L2 = 32, MISS_L3 = 64 };
-/* LINE_UNDER_WAY: the level follows from the pending misses, or else from `fallback` */
-enum { NO_CAUSE = 255, LINE_UNDER_WAY = 254 };
+enum { RUNNING = 1, RECOVERING = 2, CLEARING = 4, REWRITTEN = 8, WRONG = 16, STORES = 32, MISS_L2 = 64, MISS_L3 = 128,
+	OTHERS_LINE = 256, LOCKED = 512, SERIAL = 1024 };
+enum { STORE_RING = 256, MANY_READS = 4 };
 
 struct cell {
 	uint64_t next_ip, head_ip;	/* address of the next slot that comes; of the oldest uop */
-	uint16_t stalls;		/* fetch stalls: 1 icache, 2 ITLB, 4 LCP */
-	uint8_t used, bubble, flags;
+	uint64_t store_ip;		/* of the store that holds up a full store buffer */
+	uint16_t flags;
+	uint8_t stalls;			/* fetch stalls: 1 icache, 2 ITLB, 4 LCP */
+	uint8_t used, bubble;
 	uint8_t next, head, fallback;	/* causes */
+	uint8_t serial, store;		/* causes, if SERIAL or nothing is in flight; if STORES.  0: not known */
+	uint8_t dispatched, reads;	/* uops dispatched; reads under way beyond L2; as many as fit */
 };
 
 struct slots {
@@ -29,22 +33,39 @@ struct slots {
 	uint64_t mask, first;		/* the cells are those of cycles first to first + mask */
 	uint64_t cycles, total[SLOTS_CAUSE_COUNT];
 	/* allocation */
-	uint64_t last_alloc, last_did, branch_ip;
+	uint64_t last_alloc, before_alloc, last_did, branch_ip;	/* before_alloc: of the slot before the last one */
 	bool mispredicted, cleared, started;
+	/* the last slot that retired, which is charged when the next one comes: its uops' bits */
+	uint64_t slot_is, slot_did, slot_ip, slot_last_is;
+	bool slot_open, slot_further;
+	/* the stores that retired last */
+	struct { uint64_t ip; uint8_t cause; } store[STORE_RING];
+	unsigned stores;
 	/* retirement: cells below `headed` know their oldest uop */
 	uint64_t headed, last_retire, head_ip, clear_cycle;
-	uint8_t head, fallback;
+	uint16_t clear_flags;
+	struct slots_wait head;
+	struct slots_access access;	/* by the signals since the last uop */
+	bool others_line;		/* the read for ownership that comes next was for another core's line */
 	/* sites: open addressing; room is a power of two */
 	struct slots_site *site;
 	size_t sites, room;
 	int failed;
 };
 
+struct slots_core slots_core_of(const struct core_config *c)
+{
+	return (struct slots_core){ .width = c->alloc_width, .frontend_latency = c->frontend_latency,
+		.l1_latency = c->l1d_latency, .l2_latency = c->l2_latency,
+		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz),
+		.stlb_latency = c->stlb_latency, .store_buffer = c->store_buffer_size };
+}
+
 int slots_create(struct slots **out, const struct slots_core *core, struct err *err)
 {
 	struct slots *s = calloc(1, sizeof *s);
 	if (s) {
-		*s = (struct slots){ .core = *core, .mask = FIRST_RING - 1, .head = NO_CAUSE };
+		*s = (struct slots){ .core = *core, .mask = FIRST_RING - 1, .head.last = SLOTS_NO_CAUSE };
 		s->ring = calloc(FIRST_RING, sizeof *s->ring);
 		if (core->sites) {
 			s->room = 1024;
@@ -72,7 +93,10 @@ void slots_wanted(uint64_t signal[2])
 {
 	static const uint8_t looked_at[] = { SPMU_SIG_CYCLES, SPMU_SIG_IDQ_BUBBLE, SPMU_SIG_RESOURCE_STALL_SB,
 		SPMU_SIG_RECOVERY, SPMU_SIG_WRONG_PATH, SPMU_SIG_ICACHE_STALL, SPMU_SIG_ITLB_STALL, SPMU_SIG_LCP_STALL,
-		SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC, SPMU_SIG_L2_PENDING, SPMU_SIG_L3_PENDING };
+		SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC, SPMU_SIG_L2_PENDING, SPMU_SIG_L3_PENDING,
+		SPMU_SIG_SERIALIZED, SPMU_SIG_LOCK_DURATION, SPMU_SIG_DTLB_LOAD_WALK, SPMU_SIG_DTLB_STORE_WALK,
+		SPMU_SIG_L1D_FB_FULL, SPMU_SIG_L2_STALL, SPMU_SIG_OFFCORE_REQUEST, SPMU_SIG_OFFCORE_RFO,
+		SPMU_SIG_OFFCORE_ALL_RD };
 	for (size_t i = 0; i < sizeof looked_at; i++)
 		signal[looked_at[i] >> 6] |= UINT64_C(1) << (looked_at[i] & 63);
 }
@@ -120,6 +144,8 @@ static void charge(struct slots *s, enum slots_cause cause, uint64_t ip, unsigne
 
 /* ---- cells ---- */
 
+static const struct cell unknown = { .next = SLOTS_NO_CAUSE, .head = SLOTS_NO_CAUSE };
+
 static bool reach(struct slots *s, uint64_t cycle)
 {
 	if (cycle - s->first <= s->mask || s->failed)
@@ -133,8 +159,7 @@ static bool reach(struct slots *s, uint64_t cycle)
 		return false;
 	}
 	for (uint64_t i = 0; i < room; i++)
-		ring[(s->first + i) & (room - 1)] = i <= s->mask ? s->ring[(s->first + i) & s->mask]
-								 : (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
+		ring[(s->first + i) & (room - 1)] = i <= s->mask ? s->ring[(s->first + i) & s->mask] : unknown;
 	free(s->ring);
 	s->ring = ring;
 	s->mask = room - 1;
@@ -147,7 +172,7 @@ static struct cell *cell(struct slots *s, uint64_t cycle)
 }
 
 /* Marks cycles [begin, end). */
-static void mark(struct slots *s, uint64_t begin, uint64_t end, uint8_t flags, uint16_t stalls)
+static void mark(struct slots *s, uint64_t begin, uint64_t end, uint16_t flags, uint8_t stalls)
 {
 	if (begin < s->first)
 		begin = s->first;
@@ -159,40 +184,27 @@ static void mark(struct slots *s, uint64_t begin, uint64_t end, uint8_t flags, u
 	}
 }
 
-/* Up to cycle `end`, the oldest uop is the one after the last that retired. */
-static void head_until(struct slots *s, uint64_t end)
+static void fill(struct slots *s, uint64_t end, uint8_t cause)
 {
 	uint64_t c = s->headed > s->first ? s->headed : s->first;
 	if (c < end && reach(s, end - 1))
 		for (; c < end; c++) {
 			struct cell *k = cell(s, c);
-			k->head = s->head;
-			k->fallback = s->fallback;
+			k->head = cause;
+			k->fallback = s->head.fallback;
 			k->head_ip = s->head_ip;
 		}
 	if (s->headed < end)
 		s->headed = end;
 }
 
-/* The cause of the slots that stay empty while this uop is the oldest. */
-static uint8_t held_by(const struct slots *s, const struct spmu_record *r, uint8_t *fallback)
+/* Up to cycle `end`, the oldest uop is the one after the last that retired. */
+static void head_until(struct slots *s, uint64_t end)
 {
-	uint32_t waited = r->dispatch > r->ready ? r->dispatch - r->ready : 0,
-		 took = r->complete > r->dispatch ? r->complete - r->dispatch : 0;
-	*fallback = NO_CAUSE;
-	if (r->is & SPMU_IS(DIVIDE) && r->is & SPMU_IS(EXEC) && !(r->is & SPMU_IS(LOAD)))
-		return SLOTS_BE_DIVIDER;
-	if (waited > took)
-		return SLOTS_BE_PORTS;
-	if (!(r->is & SPMU_IS(LOAD)))
-		return r->is & SPMU_IS(SERIALIZING) ? SLOTS_BE_SERIAL : SLOTS_BE_LATENCY;
-	if (r->did & SPMU_DID(LFB_HIT)) {
-		*fallback = took > s->core.l3_latency ? SLOTS_BE_DRAM
-			: took > s->core.l2_latency ? SLOTS_BE_L3 : SLOTS_BE_L2;
-		return LINE_UNDER_WAY;
-	}
-	return r->did & SPMU_DID(L3_MISS) ? SLOTS_BE_DRAM : r->did & SPMU_DID(L3_HIT) ? SLOTS_BE_L3 :
-		r->did & SPMU_DID(L2_MISS) ? SLOTS_BE_DRAM : r->did & SPMU_DID(L2_HIT) ? SLOTS_BE_L2 : SLOTS_BE_L1;
+	for (unsigned i = 0; i < s->head.waits && s->headed < end; i++)
+		if (s->headed < s->head.until[i])
+			fill(s, s->head.until[i] < end ? s->head.until[i] : end, s->head.cause[i]);
+	fill(s, end, s->head.last);
 }
 
 /* Why a slot was not delivered right after the one before it. */
@@ -219,53 +231,148 @@ static uint8_t late_by(const struct slots *s, const struct spmu_record *r)
 					      : SLOTS_FE_MITE;
 }
 
+/* Charges the last slot that retired, all of whose uops have come. */
+static void close_slot(struct slots *s)
+{
+	if (s->slot_open)
+		charge(s, slots_retired(s->slot_is, s->slot_did, s->slot_further), s->slot_ip, 1);
+	s->slot_open = false;
+}
+
+/* Why issue stands still before this slot, if a serialising instruction or an assist is the reason. */
+static uint8_t serialized_by(const struct slots *s, const struct spmu_record *r)
+{
+	const uint64_t assists = SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX) |
+		SPMU_DID(ASSIST_FP_INPUT) | SPMU_DID(ASSIST_FP_OUTPUT);
+	const uint64_t is = s->slot_last_is | r->is;
+	return r->did & assists               ? SLOTS_BE_ASSIST
+		: is & SPMU_IS(PAUSE)         ? SLOTS_BE_PAUSE
+		: is & SPMU_IS(LOAD_FENCE)    ? SLOTS_BE_FENCE
+					      : SLOTS_BE_SERIAL;
+}
+
+/* A uop that takes a slot, which is the first of the slot's uops. */
+static void slot(struct slots *s, const struct spmu_record *r, uint64_t alloc, bool retired)
+{
+	const uint8_t cause = late_by(s, r), serial = serialized_by(s, r);
+	const uint64_t from = s->last_alloc > s->first ? s->last_alloc : s->first;
+	if (!reach(s, alloc))
+		return;
+	for (uint64_t c = from; c < alloc; c++) {
+		struct cell *k = cell(s, c);
+		k->next = cause;
+		k->next_ip = r->ip;
+		k->serial = serial;
+	}
+	cell(s, alloc)->used++;
+	close_slot(s);
+	s->slot_last_is = r->is;
+	if (retired) {
+		s->slot_open = true;
+		s->slot_is = s->slot_did = 0;
+		s->slot_ip = r->ip;
+		s->slot_further = !(r->is & SPMU_IS(INST_BEGIN));
+		s->mispredicted = s->cleared = false;
+	} else {
+		charge(s, SLOTS_BAD_MISPREDICT, s->branch_ip, 1);
+	}
+	s->before_alloc = from;
+	if (alloc > s->last_alloc)
+		s->last_alloc = alloc;
+	s->last_did = r->did;
+	s->started = true;
+}
+
+/* The buffer was full before this store: the store that entered it a buffer's size earlier held it up. */
+static void store_waited(struct slots *s, uint64_t alloc)
+{
+	const unsigned back = s->core.store_buffer;
+	if (!back || back > STORE_RING || back > s->stores)
+		return;
+	const unsigned at = (s->stores - back) % STORE_RING;
+	for (uint64_t c = s->before_alloc > s->first ? s->before_alloc : s->first; c < alloc; c++) {
+		cell(s, c)->store = s->store[at].cause;
+		cell(s, c)->store_ip = s->store[at].ip;
+	}
+}
+
+/* Before this load the back end stood still: it waited for another thread's turn with the line. */
+static void turn_waited(struct slots *s, const struct spmu_record *r, uint64_t alloc)
+{
+	const uint8_t cause = r->did & SPMU_DID(SNOOP_HITM) ? SLOTS_BE_L3_CONTESTED : SLOTS_BE_L1_LOCK;
+	for (uint64_t c = s->before_alloc > s->first ? s->before_alloc : s->first; c < alloc; c++)
+		cell(s, c)->serial = cause;
+}
+
+static void store_retired(struct slots *s, const struct spmu_record *r)
+{
+	const unsigned at = s->stores++ % STORE_RING;
+	s->store[at].ip = r->ip;
+	s->store[at].cause = r->is & SPMU_IS(NON_TEMPORAL) ? SLOTS_BE_STORE_STREAMING
+		: r->did & SPMU_DID(SPLIT_LINE)            ? SLOTS_BE_STORE_SPLIT
+							   : SLOTS_BE_STORE;
+}
+
 static void uop(struct slots *s, const struct spmu_record *r, uint64_t base)
 {
 	const bool retired = r->did & SPMU_DID(RETIRED);
-	const uint64_t alloc = base + r->alloc, retire = base + r->retire;
+	const uint64_t alloc = base + r->alloc, retire = base + r->retire, dispatch = base + r->dispatch;
 	if (r->did & (SPMU_DID(CLEAR_MEMORY_ORDER) | SPMU_DID(CLEAR_SMC)) && retired)
 		s->cleared = true;
-	if (r->is & SPMU_IS(SLOT) && alloc >= s->first) {
-		uint8_t cause = late_by(s, r);
-		uint64_t from = s->last_alloc > s->first ? s->last_alloc : s->first;
-		if (!reach(s, alloc))
-			return;
-		for (uint64_t c = from; c < alloc; c++) {
-			cell(s, c)->next = cause;
-			cell(s, c)->next_ip = r->ip;
-		}
-		cell(s, alloc)->used++;
-		if (retired) {
-			charge(s, r->did & SPMU_DID(FROM_MS) ? SLOTS_RET_MS : SLOTS_RET_BASE, r->ip, 1);
-			s->mispredicted = s->cleared = false;
-		} else {
-			charge(s, SLOTS_BAD_MISPREDICT, s->branch_ip, 1);
-		}
-		if (alloc > s->last_alloc)
-			s->last_alloc = alloc;
-		s->last_did = r->did;
-		s->started = true;
-	}
+	if (r->is & SPMU_IS(SLOT) && alloc >= s->first)
+		slot(s, r, alloc, retired);
+	/* squashed uops may never have been dispatched */
+	if (r->is & SPMU_IS(EXEC) && r->dispatch != UINT32_MAX && dispatch >= s->first && reach(s, dispatch) &&
+		cell(s, dispatch)->dispatched < UINT8_MAX)
+		cell(s, dispatch)->dispatched++;
+	if (r->did & SPMU_DID(STALL_SB) && alloc >= s->first && !s->failed)
+		store_waited(s, alloc);
+	if (r->is & SPMU_IS(LOAD) && (r->is & SPMU_IS(LOCK) || r->did & SPMU_DID(SNOOP_HITM)) && alloc >= s->first &&
+		!s->failed)
+		turn_waited(s, r, alloc);
 	s->last_did |= r->did & SPMU_DID(BTB_MISS);
-	if (!retired)
+	if (retired) {
+		s->slot_is |= r->is;
+		s->slot_did |= r->did;
+		if (r->is & SPMU_IS(STORE_ADDR))
+			store_retired(s, r);
+		if (r->did & SPMU_DID(MISPREDICTED)) {
+			s->mispredicted = true;
+			s->branch_ip = r->ip;
+		}
+		/* from last_retire on, the uops before it are gone */
+		if (retire > s->last_retire) {
+			head_until(s, s->last_retire);
+			s->head.waits = 0;
+			s->head.last = SLOTS_NO_CAUSE;
+			head_until(s, alloc < retire ? alloc : retire);
+			s->last_retire = retire;
+		}
+		slots_wait_of(&s->head, &s->core, r, base, &s->access, s->headed);
+		s->head_ip = r->ip;
+		const uint64_t complete = base + r->complete;
+		head_until(s, complete < retire ? complete : retire);
+	}
+	s->access = (struct slots_access){ 0 };
+}
+
+/* Adds to the reads under way in [begin, end). */
+static void reads(struct slots *s, uint64_t begin, uint64_t end, uint64_t count)
+{
+	if (begin < s->first)
+		begin = s->first;
+	if (begin >= end || !reach(s, end - 1))
 		return;
-	if (r->did & SPMU_DID(MISPREDICTED)) {
-		s->mispredicted = true;
-		s->branch_ip = r->ip;
+	for (uint64_t c = begin; c < end; c++) {
+		struct cell *k = cell(s, c);
+		k->reads = (uint8_t)(k->reads + count < 255 ? k->reads + count : 255);
 	}
-	/* from last_retire on, the uops before it are gone */
-	if (retire > s->last_retire) {
-		head_until(s, s->last_retire);
-		s->head = NO_CAUSE;
-		head_until(s, alloc < retire ? alloc : retire);
-		s->last_retire = retire;
-	}
-	uint8_t fallback;
-	s->head = held_by(s, r, &fallback);
-	s->fallback = fallback;
-	s->head_ip = r->ip;
-	uint64_t complete = base + r->complete;
-	head_until(s, complete < retire ? complete : retire);
+}
+
+static void latest(uint64_t *until, uint64_t end)
+{
+	if (end > *until)
+		*until = end;
 }
 
 static void signal(struct slots *s, const struct spmu_record *r, uint64_t base)
@@ -281,10 +388,13 @@ static void signal(struct slots *s, const struct spmu_record *r, uint64_t base)
 		break;
 	case SPMU_SIG_RESOURCE_STALL_SB: mark(s, begin, end, STORES, 0); break;
 	case SPMU_SIG_CLEAR_MEMORY_ORDER:
-	case SPMU_SIG_CLEAR_SMC: s->clear_cycle = begin; break;
+	case SPMU_SIG_CLEAR_SMC:
+		s->clear_cycle = begin;
+		s->clear_flags = r->signal == SPMU_SIG_CLEAR_SMC ? CLEARING | REWRITTEN : CLEARING;
+		break;
 	case SPMU_SIG_RECOVERY:
 		/* a clear's recovery begins with the clear; what follows its end is the clear's re-steer */
-		mark(s, begin, end, begin == s->clear_cycle ? RECOVERING | CLEARING : RECOVERING, 0);
+		mark(s, begin, end, begin == s->clear_cycle ? RECOVERING | s->clear_flags : RECOVERING, 0);
 		if (begin == s->clear_cycle) {
 			s->clear_cycle = end;
 			s->cleared = true;
@@ -296,7 +406,49 @@ static void signal(struct slots *s, const struct spmu_record *r, uint64_t base)
 	case SPMU_SIG_LCP_STALL: mark(s, begin + later, end + later, 0, 4); break;
 	case SPMU_SIG_L2_PENDING: mark(s, begin, end, MISS_L2, 0); break;
 	case SPMU_SIG_L3_PENDING: mark(s, begin, end, MISS_L3, 0); break;
+	case SPMU_SIG_OFFCORE_ALL_RD: reads(s, begin, end, r->did); break;
+	case SPMU_SIG_SERIALIZED: mark(s, begin, end, SERIAL, 0); break;
+	case SPMU_SIG_LOCK_DURATION: mark(s, begin, end, LOCKED, 0); break;
+	case SPMU_SIG_DTLB_LOAD_WALK:
+	case SPMU_SIG_DTLB_STORE_WALK: latest(&s->access.walk, end); break;
+	case SPMU_SIG_L1D_FB_FULL: latest(&s->access.fill_buffer, end); break;
+	case SPMU_SIG_L2_STALL: latest(&s->access.queue, end); break;
+	case SPMU_SIG_OFFCORE_REQUEST:
+		if (r->is & SPMU_ATTR(REQUEST_RFO))
+			s->others_line = r->is & (SPMU_ATTR(SNOOPED_MODIFIED) | SPMU_ATTR(SNOOPED_FORWARD) |
+				SPMU_ATTR(SNOOPED_CLEAN));
+		break;
+	case SPMU_SIG_OFFCORE_RFO:
+		if (s->others_line)
+			mark(s, begin, end, OTHERS_LINE, 0);
+		s->others_line = false;
+		break;
 	}
+}
+
+/* The cause of slots that the back end left empty; *ip: the instruction. */
+static enum slots_cause back_end(const struct cell *k, uint64_t *ip)
+{
+	uint8_t cause = k->head;
+	*ip = k->head_ip;
+	if (k->flags & STORES) {
+		*ip = k->store ? k->store_ip : k->head_ip;
+		return k->flags & OTHERS_LINE ? SLOTS_BE_STORE_SHARED : k->store ? k->store : SLOTS_BE_STORE;
+	}
+	if (cause == SLOTS_LINE_UNDER_WAY)
+		cause = k->flags & MISS_L3 ? SLOTS_MEMORY : k->flags & MISS_L2 ? SLOTS_BE_L3 : k->fallback;
+	if (cause == SLOTS_MEMORY)
+		cause = k->reads >= MANY_READS ? SLOTS_BE_DRAM_BANDWIDTH : SLOTS_BE_DRAM;
+	/* what a fence waits for is what is under way */
+	if (k->flags & SERIAL && (cause >= SLOTS_LOAD_PORT || cause < SLOTS_BE_L1 || cause > SLOTS_BE_STORE_DTLB))
+		return k->serial ? k->serial : SLOTS_BE_SERIAL;
+	if (cause == SLOTS_LOAD_PORT)
+		cause = k->flags & LOCKED ? SLOTS_BE_L1_LOCK : SLOTS_PORT;
+	const unsigned busy = k->dispatched < 3 ? k->dispatched : 3;
+	return cause == SLOTS_CHAIN        ? SLOTS_BE_CHAIN_0 + busy
+		: cause == SLOTS_PORT      ? SLOTS_BE_PORT_0 + busy
+		: cause == SLOTS_NO_CAUSE  ? k->serial ? k->serial : SLOTS_BE_SERIAL
+					   : (enum slots_cause)cause;
 }
 
 /* Charges the slots of a cycle that no uop took. */
@@ -309,24 +461,23 @@ static void finish(struct slots *s, const struct cell *k)
 		uint8_t cause = k->stalls & 1 ? SLOTS_FE_ICACHE
 			: k->stalls & 2       ? SLOTS_FE_ITLB
 			: k->stalls & 4       ? SLOTS_FE_LCP
-			: k->next == NO_CAUSE ? SLOTS_FE_MITE
-					      : k->next;
+			: k->next == SLOTS_NO_CAUSE ? SLOTS_FE_MITE
+						    : k->next;
 		charge(s, cause, k->next_ip, bubble);
 		empty -= bubble;
 	}
 	if (!empty)
 		return;
 	if (k->flags & RECOVERING) {
-		charge(s, k->flags & CLEARING ? SLOTS_BAD_CLEAR : SLOTS_BAD_MISPREDICT, s->branch_ip, empty);
+		charge(s, k->flags & REWRITTEN ? SLOTS_BAD_CLEAR_OTHER
+				: k->flags & CLEARING ? SLOTS_BAD_CLEAR_ORDER : SLOTS_BAD_MISPREDICT,
+			s->branch_ip, empty);
 	} else if (k->flags & WRONG) {
 		charge(s, SLOTS_BAD_MISPREDICT, s->branch_ip, empty);
-	} else if (k->flags & STORES) {
-		charge(s, SLOTS_BE_STORE, k->head_ip, empty);
 	} else {
-		uint8_t cause = k->head;
-		if (cause == LINE_UNDER_WAY)
-			cause = k->flags & MISS_L3 ? SLOTS_BE_DRAM : k->flags & MISS_L2 ? SLOTS_BE_L3 : k->fallback;
-		charge(s, cause == NO_CAUSE ? SLOTS_BE_SERIAL : cause, k->head_ip, empty);
+		uint64_t ip;
+		const enum slots_cause cause = back_end(k, &ip);
+		charge(s, cause, ip, empty);
 	}
 }
 
@@ -340,7 +491,7 @@ static void final(struct slots *s, uint64_t until)
 		struct cell *k = cell(s, s->first);
 		if (k->flags & RUNNING || k->used)
 			finish(s, k);
-		*k = (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
+		*k = unknown;
 	}
 	s->first = until;
 }
@@ -349,7 +500,7 @@ void slots_batch(struct slots *s, const struct spmu_batch *b)
 {
 	if (!s->cycles && !s->started && !s->first) {	/* the thread's first batch */
 		for (uint64_t i = 0; i <= s->mask; i++)
-			s->ring[i] = (struct cell){ .next = NO_CAUSE, .head = NO_CAUSE };
+			s->ring[i] = unknown;
 		s->first = s->headed = s->last_alloc = s->last_retire = b->base_cycle;
 	}
 	if (b->base_cycle > s->first)
@@ -362,6 +513,7 @@ void slots_batch(struct slots *s, const struct spmu_batch *b)
 			uop(s, r, b->base_cycle);
 	}
 	head_until(s, s->last_retire);
+	close_slot(s);	/* no instruction spans batches */
 	final(s, b->watermark);
 }
 

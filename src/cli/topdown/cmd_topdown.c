@@ -548,8 +548,10 @@ const struct cli_command cmd_topdown = {
 		"front-end and back-end bound, and the nodes below these. The column formula has the shares computed "
 		"from the core's events by the formulas in data/metrics; all events are counted in one run. The "
 		"column exact has the shares that the model finds by charging every slot once, and diff is the "
-		"difference. A node is marked (*) when it and those above it lie above their thresholds; of the "
-		"marked nodes without a marked node below them, the largest is the bottleneck. "
+		"difference. The bars draw the exact shares, with a mark at the formula's. "
+		"A node is marked (*) when it and those above it lie above their thresholds. The bottleneck is the "
+		"largest of the marked nodes that have no marked node below them, down to level 3, and on level 4 "
+		"the largest marked part of it. "
 		"The tree goes to standard error; the program's own output is left "
 		"alone.",
 };

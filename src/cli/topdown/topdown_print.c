@@ -12,7 +12,7 @@ enum {
 	BAR = 24,		/* in a file */
 	MOST_BAR = 100,		/* on a terminal: 1 % a column */
 	LEAST_BAR = 8,
-	NAME = 26,		/* the longest name with its indentation */
+	NAME = 27,		/* the longest name with its indentation */
 	BOTTLENECK = 16,	/* "  <== bottleneck" */
 	SHORT_MARK = 4,		/* " <==" */
 };
@@ -171,7 +171,7 @@ static void print_node(void *context, size_t k)
 	if (colour)
 		terminal_off(out, p->s->terminal);
 	if (isnan(p->value[k]))
-		fprintf(out, "%8s", n->refused ? "refused" : "-");
+		fprintf(out, "%8s", n->refused && n->text ? "refused" : "-");
 	else
 		fprintf(out, "%7.1f%%", 100 * p->value[k]);
 	if (p->exact) {
@@ -192,8 +192,10 @@ static void print_node(void *context, size_t k)
 			fprintf(out, " %*.1f%%", width - 1, 100 * p->s->column[c].value[k]);
 	}
 	fputs(l->short_mark ? " " : "  ", out);
-	terminal_bar(out, p->s->terminal, (isnan(p->value[k]) ? exact : p->value[k]) * l->bar, l->bar,
-		k == p->named ? TERMINAL_RED : flagged ? TERMINAL_YELLOW : TERMINAL_CYAN, true);
+	/* the exact share, and a mark at the formula's; the formula's where it is all that is known */
+	const double drawn = isnan(exact) ? p->value[k] : exact;
+	terminal_bar_marked(out, p->s->terminal, drawn * l->bar, isnan(exact) ? (double)NAN : p->value[k] * l->bar,
+		l->bar, k == p->named ? TERMINAL_RED : flagged ? TERMINAL_YELLOW : TERMINAL_CYAN, true);
 	terminal_on(out, p->s->terminal, colour);
 	if (k == p->named)
 		fputs(l->short_mark ? " <==" : "  <== bottleneck", out);
@@ -282,6 +284,9 @@ void topdown_print_others(const struct topdown_style *s, const struct metrics *m
 	}
 }
 
+/* Nodes are compared down to this level: below it are the parts of one cause. */
+enum { COMPARED = 3 };
+
 static bool is_marked(const struct metrics *m, const double *value, size_t k, unsigned level)
 {
 	return m->metric[k].level && m->metric[k].level <= level && metrics_flagged(m, value, k);
@@ -297,6 +302,17 @@ static bool is_marked_leaf(const struct metrics *m, const double *value, size_t 
 	return true;
 }
 
+/* The largest marked child; SIZE_MAX: none. */
+static size_t largest_part(const struct metrics *m, const double *value, size_t k, unsigned level)
+{
+	size_t at = SIZE_MAX;
+	for (size_t i = 0; i < m->metrics; i++)
+		if (m->metric[i].parent == (int)k && is_marked(m, value, i, level) &&
+			(at == SIZE_MAX || value[i] > value[at]))
+			at = i;
+	return at;
+}
+
 size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined)
 {
 	size_t at = SIZE_MAX;
@@ -304,9 +320,12 @@ size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned
 	if (!view)
 		return at;
 	metrics_joined(m, value, view);
+	const unsigned compared = level < COMPARED ? level : COMPARED;
 	for (size_t k = 0; k < m->metrics; k++)
-		if (is_marked_leaf(m, view, k, level) && (at == SIZE_MAX || view[k] > view[at]))
+		if (is_marked_leaf(m, view, k, compared) && (at == SIZE_MAX || view[k] > view[at]))
 			at = k;
+	for (size_t part = at; part != SIZE_MAX; part = largest_part(m, view, part, level))
+		at = part;
 	if (joined)
 		*joined = at == SIZE_MAX ? 0 : fmax(view[at] - value[at], 0);
 	free(view);
@@ -336,11 +355,11 @@ static void svg_node(void *context, size_t k)
 	cli_svg_text(out, n->description ? n->description : n->name);
 	fprintf(out, "</title><text x=\"%u\" y=\"%.0f\"%s>%s</text>", x, p->y + 13,
 		flagged ? " font-weight=\"bold\"" : "", n->name);
-	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>", SVG_NAME, p->y + 3,
-		SVG_BAR * within(v), isnan(exact) ? 13 : 8, flagged ? "#c0392b" : "#5b84b1");
-	if (!isnan(exact))
-		fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"5\" fill=\"#999\"/>", SVG_NAME,
-			p->y + 11, SVG_BAR * within(exact));
+	fprintf(out, "<rect x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"13\" fill=\"%s\"/>", SVG_NAME, p->y + 3,
+		SVG_BAR * within(isnan(exact) ? v : exact), flagged ? "#c0392b" : "#5b84b1");
+	if (!isnan(exact) && !isnan(v))	/* a mark at the formula's share */
+		fprintf(out, "<rect x=\"%.1f\" y=\"%.0f\" width=\"2\" height=\"17\" fill=\"#333\"/>",
+			SVG_NAME - 1 + SVG_BAR * within(v), p->y + 1);
 	fprintf(out, "<text x=\"%d\" y=\"%.0f\">", SVG_NAME + SVG_BAR + 10, p->y + 13);
 	if (!isnan(v))
 		fprintf(out, "%.1f%%", 100 * v);

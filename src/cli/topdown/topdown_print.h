@@ -34,9 +34,9 @@ void topdown_print(const struct topdown_style *s, const struct metrics *m, const
 void topdown_print_share(const struct topdown_style *s, double share);
 /* Prints the metrics beside the tree that have a value. */
 void topdown_print_others(const struct topdown_style *s, const struct metrics *m, const double *value);
-/* The bottleneck by these values: of the nodes that are flagged, and have no flagged node below them, the largest;
- * SIZE_MAX: none. Joins are applied (metrics.h). *joined, if not NULL: the share that
- * the joins added to it. */
+/* The bottleneck by these values: of the nodes down to level 3 that are flagged, and have no flagged node below them
+ * there, the largest; and of its flagged parts on level 4, if it has any, the largest.  SIZE_MAX: none.  Joins are
+ * applied (metrics.h).  *joined, if not NULL: the share that the joins added to it. */
 size_t topdown_bottleneck(const struct metrics *m, const double *value, unsigned level, double *joined);
 /* A bar chart of the whole tree. */
 void topdown_svg(FILE *out, const struct metrics *m, const double *value, const double *exact, unsigned level,

@@ -33,6 +33,8 @@ bool topdown_choose_events(struct topdown *t)
 			(n->level ? n->level > t->style.level && !metrics_joins(m, k)
 				  : t->no_metrics || !strcmp(n->group, "info")))
 			continue;
+		if (!t->run.run.assists && metrics_needs_assists(m, k))
+			continue;
 		if (!cli_metrics_want(&t->metrics, k, &t->events, &t->run.core, t->model, true))
 			return false;
 		if (t->hottest && n->sample && !want_sample(t, k))
@@ -160,10 +162,8 @@ static struct thread_slots *slots_of(struct topdown *t, const struct run_thread 
 static int on_start(void *context, struct run_thread *run, struct err *err)
 {
 	struct topdown *t = context;
-	const struct core_config *c = &t->run.core;
-	const struct slots_core core = { .width = c->alloc_width,
-		.frontend_latency = c->frontend_latency, .l2_latency = c->l2_latency,
-		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz), .sites = t->per };
+	struct slots_core core = slots_core_of(&t->run.core);
+	core.sites = t->per;
 	struct thread_slots *more = realloc(t->threads, (t->threads_count + 1) * sizeof *more);
 	if (!more)
 		return err_set(err, ERR_NOMEM, "out of memory");

@@ -48,9 +48,7 @@ int trace_events_create(struct trace_events **out, const struct core_config *c, 
 	struct trace_events *e = calloc(1, sizeof *e);
 	if (!e)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	e->core = (struct slots_core){ .width = c->alloc_width, .frontend_latency = c->frontend_latency,
-		.l2_latency = c->l2_latency,
-		.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) };
+	e->core = slots_core_of(c);
 	e->cycles_us = 1000 * c->frequency_ghz;
 	e->interval = FIRST_INTERVAL;
 	*out = e;

@@ -48,9 +48,7 @@ int timeline_create(struct timeline **out, const struct core_config *c, bool sha
 	if (!t)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	*t = (struct timeline){
-		.core = { .width = c->alloc_width, .frontend_latency = c->frontend_latency,
-			.l2_latency = c->l2_latency,
-			.l3_latency = c->l3_latency + (unsigned)(c->l3_latency_ns * c->frequency_ghz) },
+		.core = slots_core_of(c),
 		.hz = (uint64_t)(c->frequency_ghz * 1e9 + 0.5),
 		.interval = FIRST_INTERVAL,
 		.l3 = c->l3_size != 0,

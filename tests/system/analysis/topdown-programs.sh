@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # softpmu topdown on real programs (bzip2, xz, sqlite3, python3) with short inputs; `make topdown` uses those of the
 # benchmarks. On each preset with a full tree, level 1 adds up to 100 %, by formula and exactly, no share is negative,
-# and each node has its formula's value, and up to level 3 its exact share and the difference. The value of every
+# and each node but a few has a formula's value, an exact share and the difference. The value of every
 # formula is the one that python3 computes from stat's counts of the same stream.
 . "$TOP/tests/lib.sh"
 programs=
@@ -32,11 +32,19 @@ for core in skylake ivy-bridge golden-cove; do
 		"$SOFTPMU" topdown --core $core --set wrong_path=1 --stop 700000 --no-metrics -x, --replay "$work/$p" \
 			2>"$work/csv"
 		awk -F, -v what="$core $p" '
+			BEGIN {	# no event counts them, or only one that looks for assists; no cause of slots is theirs
+				split("Serializing_Operation Memory_Fence Assist_Stalls Other_Serializing " \
+					"Streaming_Stores Assists CISC", name, " ")
+				for (i in name) formula_less[name[i]]
+				split("Other_Mispredicts Decoder0_Alone Assists", name, " ")
+				for (i in name) exact_less[name[i]]
+			}
 			$1 == 1 { formula += $3; exact += $4; n++ }
 			($3 != "" && $3 < 0) || ($4 != "" && $4 < 0) { print "FAILED " what ": negative: " $0;
 				wrong = 1 }
-			$3 == "" { print "FAILED " what ": no formula: " $0; wrong = 1 }
-			$1 < 4 && ($4 == "" || ($3 - $4 - $5) ^ 2 > 1e-11) {
+			$3 == "" && !($2 in formula_less) { print "FAILED " what ": no formula: " $0; wrong = 1 }
+			!($2 in formula_less) && !($2 in exact_less) &&
+				($4 == "" || ($3 - $4 - $5) ^ 2 > 1e-11) {
 				print "FAILED " what ": no exact share or another difference: " $0; wrong = 1 }
 			END { if (n != 4 || (formula - 1) ^ 2 > 1e-10 || (exact - 1) ^ 2 > 1e-10) {
 				print "FAILED " what ": level 1 sums to " formula ", " exact; wrong = 1 }
@@ -52,20 +60,20 @@ core, stream = sys.argv[1:]
 softpmu = os.environ["SOFTPMU"]
 def run(*words):
     return subprocess.run([softpmu, *words, "--replay", stream], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True).stderr
-events, known, rows = [], {}, []
+events, called, known, rows = [], {}, {}, []
 for line in open(os.environ["TOP"] + "/data/metrics/" + core + ".tsv"):
     word = line.split()
-    if line.startswith("@event"): events.append(word[1])
+    if line.startswith("@event"): events.append(word[-1] if len(word) > 3 else word[1]); called[events[-1]] = word[1]
     elif line.startswith("@const"): known[word[1].upper()] = float(word[2])
     elif line.strip() and line[0] not in "#@": rows.append(line.rstrip("\n").split("\t"))
 while True:	# what the model refuses it names; the rest is counted, all in one run
-    text = run("stat", "--core", core, "-x,", "-e", ",".join(events))
-    lost = [e for e in events if "'" + e + "'" in text or text.startswith("softpmu: " + e + " ") or text.startswith("softpmu: " + e + ":")]
+    text = run("stat", "--core", core, "-x;", "-e", ",".join(events))
+    lost = [e for e in events if "ASSIST" in e and "trace --assists" in text] or [e for e in events if "'" + e + "'" in text or text.startswith("softpmu: " + e + " ") or text.startswith("softpmu: " + e + ":")]
     if not lost: break
     events.remove(lost[0])
 for line in text.splitlines():
-    field = line.split(",")
-    if len(field) > 3: known[re.sub(":u$", "", field[2]).upper()] = float(field[0])
+    field = line.split(";")
+    if len(field) > 3: known[called[re.sub("/u$", "/", re.sub(":u$", "", field[2]))].upper()] = float(field[0])
 if "DURATION_TIME" in known: known["DURATION_TIME"] *= 1e-9
 said = {}
 for line in run("topdown", "--core", core, "-x,").splitlines():

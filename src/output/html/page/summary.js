@@ -17,6 +17,15 @@
 		of.timeline.columns.forEach((c, k) => {
 			sum[c] = of.timeline.threads.reduce((a, t) => a + t.values[k].reduce((x, y) => x + y, 0), 0);
 		});
+		/* a wait for ports or for results counts as one, however many uops were dispatched meanwhile */
+		for (const c of Object.keys(sum)) {
+			const m = /^be\.core\.ports\.\w+\.(chain|port)$/.exec(c);
+			if (!m)
+				continue;
+			const to = `be.core.${m[1]}`;
+			sum[to] = (sum[to] || 0) + sum[c];
+			delete sum[c];
+		}
 		sum.slots = Object.keys(sum).reduce((a, c) => a + (c.includes(".") ? sum[c] : 0), 0);
 		const names = Object.keys(sum);
 		sum.part = (begin) => names.reduce((a, c) => a + (c.startsWith(begin) ? sum[c] : 0), 0) / sum.slots;
@@ -26,20 +35,40 @@
 	/* ---- findings: { score: share of the run that is at stake, text, what: to choose, view } ---- */
 
 	const causes = {
-		"be.memory.l1": "loads that hit L1D", "be.memory.l2": "data in L2", "be.memory.l3": "data in L3",
-		"be.memory.dram": "data in memory", "be.memory.store": "room in the store buffer",
-		"be.core.divider": "divisions and square roots", "be.core.ports": "execution ports",
-		"be.core.latency": "results of other instructions", "be.core.serial": "serialising instructions",
-		"bad.mispredict": "mispredicted branches", "bad.clear": "machine clears",
+		"be.memory.l1.latency": "loads that hit L1D", "be.memory.l1.dtlb": "translations of data addresses",
+		"be.memory.l1.forward": "stores that cannot forward to a load",
+		"be.memory.l1.alias": "stores 4 KB away from a load", "be.memory.l1.lock": "locked operations",
+		"be.memory.l1.split": "loads that cross lines", "be.memory.l1.fb_full": "a free fill buffer",
+		"be.memory.l2": "data in L2", "be.memory.l3.latency": "data in L3",
+		"be.memory.l3.contested": "lines that another core had modified",
+		"be.memory.l3.shared": "lines that another core had, too",
+		"be.memory.l3.sq_full": "room in the super queue", "be.memory.dram.latency": "data in memory",
+		"be.memory.dram.bandwidth": "data in memory, with many reads under way",
+		"be.memory.store.latency": "room in the store buffer",
+		"be.memory.store.shared": "room in the store buffer, whose stores need lines of other cores",
+		"be.memory.store.split": "room in the store buffer, whose stores cross lines",
+		"be.memory.store.streaming": "room in the store buffer, whose stores go past the caches",
+		"be.memory.store.dtlb": "translations of the addresses of stores",
+		"be.core.divider": "divisions and square roots", "be.core.port": "execution ports",
+		"be.core.chain": "results of other instructions", "be.core.serial.other": "serialising instructions",
+		"be.core.serial.pause": "PAUSE", "be.core.serial.fence": "load fences",
+		"be.core.serial.assist": "microcode assists",
+		"bad.mispredict": "mispredicted branches",
+		"bad.clear.order": "machine clears for the order of memory accesses",
+		"bad.clear.other": "machine clears for code that was rewritten",
 		"fe.latency.icache": "code that is not in L1I", "fe.latency.itlb": "translations of code addresses",
 	};
 	const advice = {
 		"be.memory.l2": "Smaller or denser data, or accesses in order, would help.",
-		"be.memory.l3": "Smaller or denser data, or accesses in order, would help.",
-		"be.memory.dram": "Smaller or denser data, accesses in order, or prefetching would help.",
-		"be.memory.store": "Stores that miss, or lines that several threads write, hold the buffer up.",
+		"be.memory.l3.latency": "Smaller or denser data, or accesses in order, would help.",
+		"be.memory.l3.contested": "Data of different threads in lines of their own would help.",
+		"be.memory.store.shared": "Data of different threads in lines of their own would help.",
+		"be.memory.l1.dtlb": "Huge pages, or fewer pages in use at a time, would help.",
+		"be.memory.dram.latency": "Smaller or denser data, accesses in order, or prefetching would help.",
+		"be.memory.dram.bandwidth": "Smaller or denser data would help.",
+		"be.memory.store.latency": "Stores that miss hold the buffer up: accesses in order would help.",
 		"be.core.divider": "A multiplication by the reciprocal, or a shift, may do.",
-		"be.core.latency": "The instructions form a chain: several independent sums or lists would shorten it.",
+		"be.core.chain": "The instructions form a chain: several independent sums or lists would shorten it.",
 		"bad.mispredict": "A conditional move, a table, or sorted data would make the branches go away or " +
 			"predictable.",
 		"fe.latency.icache": "Less code on the hot path, or code laid out by a profile, would help.",

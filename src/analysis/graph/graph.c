@@ -6,6 +6,7 @@
  * of the measured times at its ends, so it contains whatever the machine did there.
  */
 #include "analysis/graph/graph_private.h"
+#include "core/memory/cache.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +274,8 @@ static void path_operands(const struct graph *g, const struct core_detail *d, co
 	p->written = p->blocked >= 0 ? t->written[p->blocked] : 0;
 	p->line_of = a->line >= 0 ? r->addr >> 6 : PATH_NO_LINE;
 	p->line = a->line >= 0 ? t->line[a->line] : 0;
+	const unsigned source = a->line >= 0 ? g->source_of[a->line] : FROM_MEMORY;
+	p->line_from = source == FROM_L2 ? PATH_LINE_L2 : source == FROM_L3 ? PATH_LINE_L3 : PATH_LINE_MEMORY;
 	p->hit = a->hit;
 	p->asks = 0;
 	for (uint32_t k = 0; k < g->fills && p->asks < PATH_ASKED; k++)

@@ -146,6 +146,7 @@ void graph_lines_asked(struct graph *g)
 		} else {
 			g->seen->line[at] = g->fill[k].ready;
 			g->line_of[at] = g->fill[k].line;
+			g->source_of[at] = g->fill[k].source;
 		}
 	}
 	g->fills = 0;

@@ -161,7 +161,9 @@ static enum path_kind latency_of(const struct path_uop *u)
 		return PATH_L3;
 	if (u->did & SPMU_DID(L2_HIT))
 		return PATH_L2;
-	return u->did & SPMU_DID(LFB_HIT) ? PATH_LINE : PATH_L1D;
+	if (u->did & SPMU_DID(LFB_HIT))
+		return u->line_of == PATH_NO_LINE ? PATH_LINE : u->line_from;
+	return PATH_L1D;
 }
 
 static void slot_begins(struct path *p, const struct path_uop *u, uint64_t n)

@@ -36,7 +36,10 @@
 	X(L2,         "l2",         "loads served by L2") \
 	X(L3,         "l3",         "loads served by L3") \
 	X(MEMORY,     "memory",     "loads served by memory") \
-	X(LINE,       "lfb",        "loads of a line that is on its way") \
+	X(LINE_L2,    "lfb-l2",     "loads of a line that is on its way from L2") \
+	X(LINE_L3,    "lfb-l3",     "loads of a line that is on its way from L3") \
+	X(LINE_MEMORY, "lfb-memory", "loads of a line that is on its way from memory") \
+	X(LINE,       "lfb",        "loads of a line that is on its way, of which nothing else is known") \
 	X(RETIRE,     "retire",     "retirement in order, a limited number a cycle")
 enum path_kind {
 #define X(name, text, help) PATH_##name,
@@ -76,6 +79,7 @@ struct path_uop {
 	uint64_t written;
 	/* the line on its way (PATH_NO_LINE: none), when it arrives, and cycles of a hit */
 	uint64_t line_of, line, hit;
+	enum path_kind line_from;	/* PATH_LINE_L2 to PATH_LINE_MEMORY, if there is such a line */
 	unsigned asks;
 	uint64_t asked[PATH_ASKED];	/* lines that it requests */
 };

@@ -55,6 +55,7 @@ struct graph {
 	uint32_t slots, loads, results;
 	uint32_t last_room;	/* slots left in the measured front end's cycle after the slot before */
 	uint64_t barrier, line_of[FILLS], line2_of[FILLS], page_of[PAGES];
+	uint8_t source_of[FILLS];	/* where the line comes from: enum inflight_source */
 	unsigned buffers;
 	/* latency of L3; also of accesses beyond it, in graphs in which memory takes no time */
 	uint64_t l3_latency;

@@ -91,7 +91,7 @@ static double saved(const struct cost_graph *g, unsigned run)
 }
 
 /* Prints what the critical path consists of, and its instructions. */
-static void print_path(const struct cost_style *s, const struct cost_graph *g, double cycles)
+static void print_path(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, double cycles)
 {
 	FILE *out = s->out;
 	const char *sep = s->separator;
@@ -123,11 +123,13 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 			unsigned most = 0;
 			for (unsigned e = 1; e < PATH_KINDS_COUNT; e++)
 				most = site[k].kind[e] > site[k].kind[most] ? e : most;
+			char *name = s->form == COST_TABLE
+				? cost_places_name(names, g->thread[i].pid, site[k].ip, true) : NULL;
 			if (s->form == COST_TABLE)
-				fprintf(out, "   0x%-14" PRIx64 " %10" PRIu64 " %6.2f%%   %.0f%% %s\n", site[k].ip,
-					site[k].cycles, 100 * (double)site[k].cycles / cycles,
+				fprintf(out, "   %10" PRIu64 " %6.2f%%   %3.0f%% %-12s %s\n", site[k].cycles,
+					100 * (double)site[k].cycles / cycles,
 					100 * (double)site[k].kind[most] / (double)site[k].cycles,
-					path_kind_name[most]);
+					path_kind_name[most], name ? name : "?");
 			else if (s->form == COST_CSV)
 				fprintf(out, "path-instruction%s0x%" PRIx64 "%s%" PRIu64 "%s%s\n", sep, site[k].ip, sep,
 					site[k].cycles, sep, path_kind_name[most]);
@@ -136,6 +138,7 @@ static void print_path(const struct cost_style *s, const struct cost_graph *g, d
 					"{\"path-instruction\": \"0x%" PRIx64 "\", \"cycles\": %" PRIu64
 					", \"most\": \"%s\"}\n",
 					site[k].ip, site[k].cycles, path_kind_name[most]);
+			free(name);
 		}
 	}
 }
@@ -166,7 +169,7 @@ static void json_replayed(FILE *out, const char *key, double replay)
 		fprintf(out, ", \"%s\": %.0f", key, replay);
 }
 
-void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles)
+void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, double cycles)
 {
 	FILE *out = s->out;
 	const char *sep = s->separator;
@@ -214,7 +217,7 @@ void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, do
 			fputs("}\n", out);
 		}
 	}
-	print_path(s, g, cycles);
+	print_path(s, g, names, cycles);
 	if (g->slack)
 		graph_slack_print(s, g->thread, g->threads);
 	static const char *const kind[] = {

@@ -28,7 +28,8 @@ void cost_graph_replayed(struct cost_graph *g, const char *event, double cycles_
 /* By function or instruction, and slack: graph_places.h. */
 int cost_graph_print_places(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names,
 	bool instructions, size_t rows, double cycles, struct err *err);
-void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, double cycles);
+/* names: of the instructions on the path. */
+void cost_graph_print(const struct cost_style *s, const struct cost_graph *g, struct cost_places *names, double cycles);
 /* Memory ran out: instructions are missing from the critical path and the places. Call after printing. */
 bool cost_graph_incomplete(const struct cost_graph *g);
 #endif

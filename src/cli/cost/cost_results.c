@@ -289,7 +289,7 @@ int cost_print_all(struct cost *c)
 			cost_graph_replayed(c->graph, row[i].name, row[i].each[COST_TOTAL] * (double)row[i].count,
 				row[i].only.change ? row[i].only.each * (double)row[i].count : (double)NAN);
 	if (c->graph)
-		cost_graph_print(&c->style, c->graph, v.cycles);
+		cost_graph_print(&c->style, c->graph, c->places, v.cycles);
 	print_groups(c, &v);
 	if (c->by)
 		rc = print_places(c, &v);

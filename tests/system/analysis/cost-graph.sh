@@ -45,6 +45,12 @@ awk -F, '$1 == "graph" && $2 == "all" { cycles = $3 } $1 == "path" { all += $3;
 		exit !good
 	}' "$work/path" || failed=1
 
+# Its instructions have the names of their functions, and lines where there are any.
+"$SOFTPMU" cost --graph --no-total -o "$work/path" --start begin --stop end -- "$PROGRAMS/topdown" latency 200 \
+	>"$work/out" 2>"$work/err"
+has "the critical path's instructions have functions and lines" \
+	'^ *[0-9]* *[0-9.]*% *[0-9]*% [a-z0-9-]* *[a-z_]*+0x[0-9a-f]* (topdown.c:[0-9]*) \[topdown\]$' "$work/path"
+
 # The shares of all places add up to the total, and the instructions on the chain that the run waits for have no slack.
 "$SOFTPMU" cost --graph --slack --by instruction --rows 0 --no-total -x, -o "$work/slack" --start again -- \
 	"$PROGRAMS/cost-l1" 2>"$work/err" || { bad "slack"; cat "$work/err"; }

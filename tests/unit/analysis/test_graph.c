@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The dependence graph (analysis/graph/graph.h): hand-made runs whose longest paths are known. */
 #include "analysis/graph/graph.h"
+#include "core/memory/cache.h"
 #include "core/record/detail.h"
 #include "isa/isa.h"
 #include "session_fixture.h"
@@ -291,6 +292,26 @@ static void test_the_critical_path_goes_through_what_came_last(void **state)
 	free(m);
 }
 
+static void test_the_critical_path_names_the_level_of_a_line_under_way(void **state)
+{
+	static const struct { enum inflight_source from; enum path_kind kind; } of_level[] = {
+		{ FROM_L2, PATH_LINE_L2 }, { FROM_L3, PATH_LINE_L3 }, { FROM_MEMORY, PATH_LINE_MEMORY } };
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct made *m = made();
+		asks(m, 0, 30);
+		((struct core_fill *)&m->record[m->count - 1])->source = (uint8_t)of_level[i].from;
+		put(m, SPMU_IS(LOAD), SPMU_DID(L1D_MISS) | SPMU_DID(L3_MISS), 0, 0, 1, 0, 0, 0, 30);
+		put(m, SPMU_IS(LOAD), SPMU_DID(LFB_HIT), 0, 0, 2, 0, 5, 5, 35);	/* it is complete last */
+		m->record[m->count - 1].addr = m->record[m->count - 3].addr;
+		struct graph *g = of(m);
+		assert_in_range(path_cycles(graph_path(g), of_level[i].kind), 25, 35);
+		assert_int_equal(path_cycles(graph_path(g), PATH_LINE), 0);
+		graph_destroy(g);
+		free(m);
+	}
+}
+
 static void test_a_long_run_s_path_is_followed_through_all_windows(void **state)
 {
 	struct made *m = made();
@@ -365,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_a_miss_waits_for_a_fill_buffer_from_when_its_address_is_translated),
 		cmocka_unit_test(test_a_line_whose_address_is_translated_sooner_is_there_sooner_for_all),
 		cmocka_unit_test(test_the_critical_path_goes_through_what_came_last),
+		cmocka_unit_test(test_the_critical_path_names_the_level_of_a_line_under_way),
 		cmocka_unit_test(test_a_long_run_s_path_is_followed_through_all_windows),
 		cmocka_unit_test(test_what_it_cannot_do_is_refused_by_name),
 		cmocka_unit_test(test_records_without_details_are_no_graph_and_no_crash),

@@ -235,7 +235,7 @@ STAGE void uop_load(struct core *c, const struct way way, const struct going *g,
 {
 	struct lsq *q = &c->q;
 	p->ready = max64(p->ready, q->load_floor);
-	if (UNLIKELY(u->is & SPMU_IS(LOCK)) && !way.wrong)
+	if (UNLIKELY(u->is & SPMU_IS(LOCK)) && !way.wrong && !c->config.free_lock)
 		p->ready = max64(p->ready, lsq_drain(c));
 	if (UNLIKELY(g->of != NULL))
 		g->of->renames = lsq_may_rename(c, p->addr, p->size, u->load);
@@ -276,7 +276,7 @@ STAGE void uop_store_address(struct core *c, const struct way way, const struct 
 	p->complete = complete;
 	if (!way.wrong && lsq_wants_source(c))
 		slot->a.did |= lsq_store_source(c, st);
-	c->q.lock_slot |= (u->is & SPMU_IS(LOCK)) != 0;
+	c->q.lock_slot |= (u->is & SPMU_IS(LOCK)) != 0 && !c->config.free_lock;
 }
 
 STAGE void uop_store_data(struct core *c, const struct way way, const struct uop *u, struct slot *slot, struct pass *p)
@@ -571,7 +571,7 @@ STAGE bool run_insn(struct core *c, const struct way way, const struct insn *in,
 		partial_done(c);
 	if (LIKELY(!w->stays) && !way.wrong)
 		c->e.instructions += 1 + (uint32_t)(next[-1].is >> SPMU_IS_INST_END2 & 1);
-	if (UNLIKELY((first->is | next[-1].is) & SPMU_IS(PAUSE)))
+	if (UNLIKELY((first->is | next[-1].is) & SPMU_IS(PAUSE)) && !c->config.free_serialize)
 		pause_issue(c, first->is & SPMU_IS(PAUSE));
 	if (UNLIKELY(c->fe.path == FE_MS && !w->stays))
 		frontend_ms_leave(c);

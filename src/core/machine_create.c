@@ -80,5 +80,10 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.bytes = config->partial_stall,
 		.laminated = config->dsb_laminated,
 		.elides = config->hle,
+		.free_lock = config->free_lock,
+		.free_divide = config->free_divide,
+		.free_serialize = config->free_serialize,
+		.free_latency = config->free_latency,
+		.free_ports = config->free_ports,
 	};
 }

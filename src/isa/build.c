@@ -9,6 +9,7 @@
  * Left out: stack-pointer synchronisation uops, assists.  Merging of high-byte registers: core/backend/partial_regs.h.
  */
 #include "isa/build.h"
+#include <string.h>
 
 /* Sets counts, begin and end marks and issue slots, after all uops of the instruction were emitted. */
 static void finish(struct build *c, bool microcode)
@@ -124,7 +125,7 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	char name[ISA_FORM_NAME];
 	isa_operands(b->isa, cls, zi, op, &b->top, &c.o);
 	isa_form_name(zi, op, name);
-	c.form = isa_form_row(b->isa, name);
+	c.form = isa_form_row(b->isa, b->isa->o.free_lock && !strncmp(name, "LOCK ", 5) ? name + 5 : name);
 	c.row = c.form ? c.form : isa_row(b->isa, cls, c.o.width, c.o.form);
 	c.elements = op[0].element_size ? op[0].size / op[0].element_size : 1;
 	const uint64_t is = build_set_is(&c, zi, locked), branch = is & IS_BRANCH;
@@ -133,10 +134,11 @@ void isa_build(struct builder *b, enum isa_class cls, bool substitute, const Zyd
 	if (b->isa->o.flags_ports)
 		build_merge_flags(&c);
 	build_equal_operands(&c, zi, op);
-	emit_uops(&c, zi, op, locked);
+	emit_uops(&c, zi, op, locked && !b->isa->o.free_lock);
 	build_set_marks(&c, op, zi->operand_count_visible);
 	in->flags |= (uint16_t)(rep ? INSN_REP : 0);
 	finish(&c, (c.row->flags & ROW_MS) || rep);
+	build_free(&c, branch & SPMU_IS(FAR));
 	if (b->n > c.first && build_zeroes(zi, op))
 		b->uop[c.first].flags |= UOP_ZEROES;
 	if (branch && b->n > c.first)

@@ -99,6 +99,8 @@ void build_split_slots(struct build *c, const ZydisDecodedInstruction *zi, const
 /* build_marks.c */
 /* Sets c->is_all, is_mem and is_main.  Returns the instruction's `is` with the bits of branches, which those lack. */
 uint64_t build_set_is(struct build *c, const ZydisDecodedInstruction *zi, bool locked);
+/* Applies isa_options.free_*.  far: it is a far transfer, which stays as it is. */
+void build_free(const struct build *c, bool far);
 /* Sets domains, slow ports and `load` of the instruction's uops.  operands: number of visible ones. */
 void build_set_marks(struct build *c, const ZydisDecodedOperand *op, unsigned operands);
 /* Does the uop load or store a vector, MMX or x87 register, or copy one? */

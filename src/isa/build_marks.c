@@ -58,7 +58,8 @@ static void set_slow(struct build *c)
 static void set_addresses(struct build *c)
 {
 	bool moves = c->o.form == FORM_RMW || (c->cls == CLASS_mov && c->o.form == FORM_LOAD) || c->cls == CLASS_pop;
-	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && !(c->is_mem & SPMU_IS(LOCK));
+	moves &= (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) &&
+		 (c->isa->o.free_lock || !(c->is_mem & SPMU_IS(LOCK)));
 	bool elsewhere = false;		/* stores from a vector or x87 register */
 	for (unsigned i = c->first; i < c->b->n; i++)
 		/* UOP_COMPUTE: FST converts before it stores. */
@@ -86,7 +87,7 @@ static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned o
 {
 	const struct isa_options *o = &c->isa->o;
 	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain &&
-		     !(c->is_mem & SPMU_IS(LOCK)) && !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) &&
+		     (o->free_lock || !(c->is_mem & SPMU_IS(LOCK))) && !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) &&
 		     c->cls != CLASS_movsx && c->cls != CLASS_movzx;
 	if (o->renamed_by_address) {
 		set_addresses(c);

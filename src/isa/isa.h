@@ -246,6 +246,9 @@ struct isa_options {
 	bool bytes;
 	bool laminated;		/* what rename splits is one slot in the decoders and the uop cache */
 	bool elides;		/* blocks have `elision` */
+	/* What no core does (fields free.* of a core's file, isa/build_free.c).  Locked operations are built like those
+	 * without LOCK. */
+	bool free_lock, free_divide, free_serialize, free_latency, free_ports;
 };
 /* Call it before isa_decode; it does not change blocks that are decoded already. */
 void isa_configure(struct isa *isa, const struct isa_options *o);

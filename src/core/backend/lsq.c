@@ -303,6 +303,11 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 			lsq_commit(c);
 		if (s->commit > at) {
 			*did |= SPMU_DID(FORWARD_BLOCKED) | (offset & 15 ? SPMU_DID(FORWARD_UNALIGNED) : 0);
+			if (UNLIKELY(c->config.free_forward)) {
+				*did |= SPMU_DID(L1D_HIT);
+				return max64(at, s->data_ready) + q->forward_latency +
+					(vector ? q->forward_vector_extra : 0);
+			}
 			at = s->commit + q->forward_blocked;
 		}
 	} else if (UNLIKELY(alias)) {

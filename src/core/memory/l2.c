@@ -93,6 +93,8 @@ uint64_t l2_upgrade(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 	if (owned < others.until)
 		owned = others.until;
 	owned += others.held ? m->shared->snoop : 0;
+	if (__builtin_expect(m->free_snoop, 0) && others.held)
+		owned = cycle;
 	OFFCORE_AT(m, SPMU_ATTR(REQUEST_RFO) | SPMU_ATTR(SUPPLIED_L3), others, uncore_l3_find(m->shared, line), cycle);
 	SIGNAL_AT(m, OFFCORE_RFO, cycle, owned, 1);
 	return owned;
@@ -212,6 +214,12 @@ static inline void count_warmed(struct memsys *m, enum access_kind kind, int32_t
 	m->warmed.l2 += !timed && kind != ACCESS_PREFETCH && slot < 0;
 }
 
+/* Has another core just given up the line, or its ownership? */
+static bool taken_away(const struct memsys *m, enum access_kind kind)
+{
+	return m->found & SPMU_DID(SNOOP_HITM) || (kind == ACCESS_RFO && m->found & SPMU_DID(SNOOP_HIT));
+}
+
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
                    enum inflight_source *source, uint8_t *state)
 {
@@ -277,7 +285,8 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
 	bool pending = timed;
-	if (timed && __builtin_expect(m->free_l2, 0) && kind != ACCESS_WALK && *source == FROM_L3) {
+	if (timed && __builtin_expect(m->free_l2 | m->free_snoop, 0) && kind != ACCESS_WALK && *source == FROM_L3 &&
+		(m->free_l2 || taken_away(m, kind))) {
 		use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
 		pending = false;
 	} else if (timed) {

@@ -88,6 +88,8 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->free_l2 = c->free_l2_miss;
 	m->free_dtlb = c->free_dtlb_miss;
 	m->free_icache = c->free_icache_miss;
+	m->free_snoop = c->free_snoop;
+	m->free_walk = c->free_walk;
 	m->walk.count = c->walk_walkers < WALKERS_MAX ? c->walk_walkers : WALKERS_MAX;
 	m->walk.overhead = c->walk_overhead;
 	m->walk.two_levels = c->walk_levels == 1;

@@ -107,6 +107,8 @@ static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint
 			at = i;
 	uint64_t start = w->ready[at] > *cycle ? w->ready[at] : *cycle;
 	uint64_t end = walk_tables(m, addr, leaf, start, true) + w->overhead;
+	if (__builtin_expect(m->free_walk, 0) && kind != TRANSLATE_CODE)
+		end = start;
 	w->page[at] = page;
 	w->ready[at] = end;
 	if (end > w->latest)
@@ -201,6 +203,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		if (__builtin_expect(fresh, 0))
 			page_cleared(m, addr, frame);
 		walk(m, kind, addr, page, giant ? 3 : large ? 2 : 1, cycle, timed);
+		if (__builtin_expect(m->free_walk, 0) && kind != TRANSLATE_CODE)
+			*cycle = asked;
 		if (has_stlb && !m->keeps_tlb)
 			tlb_fill(&m->stlb, page, frame);
 	}

@@ -22,8 +22,8 @@ sed -i 's/30000/4000/; s/150000/8000/' "$work/script.py"
 cd "$folder" && work=. || exit 1
 for p in ${PROGRAMS_SHOWN:-bzip2 xz gzip sqlite3 python3}; do
 	echo
-	echo "\$ softpmu cost --graph --only --replay-from 0.5 --start $START --stop $STOP -- $p ..."
-	run "$p" "$SOFTPMU" cost --graph --only --replay-from 0.5 --start "$START" --stop "$STOP" -o "$work/out" -- ||
+	echo "\$ softpmu cost --graph --better --replay-from 0.5 --start $START --stop $STOP -- $p ..."
+	run "$p" "$SOFTPMU" cost --graph --better --replay-from 0.5 --start "$START" --stop "$STOP" -o "$work/out" -- ||
 		{ failed=1; cat "$work/err"; }
 	sed -n -e 's/^ Core: [^;]*; /   /p' -e '/^ Dependence graph/,/^ Decomposition/p' "$work/out" |
 		sed '/^ Decomposition/d' | cat -s

@@ -40,7 +40,7 @@ struct busy_pair {
 struct cost_run {
 	struct pushout_widths width;
 	unsigned measures;
-	bool detail, failed;
+	bool detail, failed, waits, signals;	/* signals: some measure counts them */
 	struct cost_measure measure[COST_MEASURES];
 	struct cost_result result[COST_MEASURES];
 	uint64_t cycles, instructions, signal[2];
@@ -190,9 +190,13 @@ int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, 
 	want(r->signal, SPMU_SIG_CLEAR_SMC);
 	for (unsigned i = 0; i < measures; i++) {
 		r->measure[i] = m[i];
+		r->waits |= m[i].waits;
 		spread_init(&r->result[i].pushout, FINE);
-		for (unsigned k = 0; k < 2 && detail; k++)
-			want(r->signal, m[i].busy[k]);
+		for (unsigned k = 0; k < 2; k++) {
+			want(r->signal, m[i].counted[k]);
+			want(r->signal, detail ? m[i].busy[k] : 0);
+		}
+		r->signals |= m[i].counted[0] != 0;
 		if (detail)
 			want(r->signal, m[i].less);
 	}
@@ -279,6 +283,7 @@ struct core_wanted cost_run_wanted(const struct cost_run *r)
 		const struct tag *t = &r->measure[i].tag;
 		w.is |= t->without ? ~UINT64_C(0) : t->is;
 		w.did |= t->did;
+		w.assists |= (t->did & (SPMU_DID(ASSIST_FP_INPUT) | SPMU_DID(ASSIST_FP_OUTPUT))) != 0;
 	}
 	for (unsigned i = 0; r->detail && i < r->measures; i++)
 		if (pushout_signal(r->measure[i].point) != SPMU_SIG_COUNT)
@@ -351,6 +356,39 @@ static void count(struct cost_thread *t, uint64_t is, uint64_t did)
 		}
 }
 
+/* Events that are signals. */
+static void count_signal(struct cost_thread *t, const struct spmu_record *u)
+{
+	struct cost_run *r = t->run;
+	for (unsigned i = 0; i < r->measures; i++) {
+		const uint8_t *counted = r->measure[i].counted;
+		if (!counted[0] || (u->signal != counted[0] && u->signal != counted[1]))
+			continue;
+		r->result[i].count += u->did;
+		if (t->now)
+			t->now[count_at(i)] += (double)u->did;
+	}
+}
+
+/* How long uops with the events wait. */
+static void wait_batch(struct cost_thread *t, const struct spmu_batch *b)
+{
+	struct cost_run *r = t->run;
+	for (uint32_t k = 0; k < b->count && r->waits && t->counting; k++) {
+		const struct spmu_record *u = &b->records[k];
+		if (u->kind != SPMU_REC_UOP || !(u->did & SPMU_DID(RETIRED)) ||
+			!(u->is & (SPMU_IS(LOAD) | SPMU_IS(DIVIDE))))
+			continue;
+		for (unsigned i = 0; i < r->measures; i++) {
+			struct cost_result *of = &r->result[i];
+			if (!r->measure[i].waits || !tag_holds(&r->measure[i].tag, u->is, u->did))
+				continue;
+			of->uops++;
+			of->waited += u->complete - u->dispatch;
+		}
+	}
+}
+
 /* Counts the slots for which pushouts would be measured, from only those uops for which a tag may hold.  Uops of
  * a slot share instruction and retirement cycle, and its first uop has SLOT.  (Two slots of one instruction that
  * retire in the same cycle count as one if their first uops are not among these.) */
@@ -395,6 +433,8 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 			r->cycles += u->end - u->begin;
 			if (t->now)
 				*t->now += u->end - u->begin;
+		} else if (r->signals && u->kind == SPMU_REC_SIGNAL && u->signal && t->counting) {
+			count_signal(t, u);
 		}
 	}
 	r->instructions += b->instructions;
@@ -406,6 +446,7 @@ void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b)
 	pushout_batch(t->pushout, b);
 	exact_batch(t->exact, b);
 	busy_batch(t, b);
+	wait_batch(t, b);
 }
 
 void cost_thread_end(struct cost_thread *t)

@@ -7,9 +7,9 @@
  *   pushout     by how many cycles slots with the event retired later than the slot before them allowed
  *               (pmu/pushout_meter.h)
  *   total time  two runs of one trace, the second with the feature changed: (cycles - cycles') / (events - events').
- *               Where the change leaves the events and removes their penalty: (cycles - cycles') / events.  On
- *               request, also for a machine on which the events happen as before, take no time, and nothing else
- *               is changed (COST_ONLY).
+ *               Where the change leaves the events and removes their penalty: (cycles - cycles') / events.  The best
+ *               machine for this is one on which the events happen as before, take no time, and nothing else is
+ *               changed (COST_ONLY).  cost_check.h says whether the figure can be true.
  *
  * The four differ.  Analytic ignores overlap; duration ignores overlap with other things; pushout ignores what
  * overlaps behind retirement; total time includes all overlap, but is an average over everything that the change
@@ -55,7 +55,13 @@ enum cost_try {			/* which change */
 };
 struct cost_event {
 	const char *name, *help;
-	const char *tag, *tag_last;	/* the tag; the tag on a core without L3, if it differs ("": none there) */
+	/* the tag; the tag on a core without L3, if it differs ("": none there).  NULL: it is counted by signals */
+	const char *tag, *tag_last;
+	uint8_t counted[2];		/* these signals, which belong to no uop: such events have no pushout */
+	/* set of 1 << enum cost_group: what is charged there may be due to it (events without pushout or duration) */
+	uint32_t groups;
+	/* events of one family (not 0) count the same accesses at other places: none is an effect beside another */
+	uint8_t family;
 	/* Cycles; NaN if there is no such figure.  how: the formula, or why there is none. */
 	double (*analytic)(const struct core_config *c, const char **how);
 	/* busy cycles: the union of the first two signals less the third; 0: none (CYCLES is not used here) */
@@ -67,10 +73,16 @@ struct cost_event {
 	/* fields for COST_ONLY ("free.l1_miss=1"; NULL: none); the same for a core without L3, if they differ */
 	const char *only, *only_last;
 	bool by_default;		/* looked at if the user names no events */
+	/* a load or divide with the event waits for it from dispatch to completion */
+	bool waits;
+	/* the analytic cost is that time, on average; NULL: `analytic` says it */
+	const char *latency_how;
 };
 extern const struct cost_event cost_events[];
 extern const unsigned cost_events_count;
 const struct cost_event *cost_event_find(const char *name);
+/* The fields that make it free on this core and change nothing else, in text; NULL: there are none. */
+const char *cost_event_only(const struct cost_event *e, const struct core_config *c, char *text, size_t bytes);
 /* Its tag on this core; NULL with *why if this core has no such event. */
 const char *cost_event_tag(const struct cost_event *e, const struct core_config *c, const char **why);
 
@@ -115,10 +127,14 @@ struct cost_measure {
 	enum pushout_from from;
 	enum pushout_point point;
 	uint8_t busy[2], less;	/* as in struct cost_event */
+	bool waits;
+	uint8_t counted[2];
 };
 struct cost_result {		/* the result of one measure */
 	uint64_t count;		/* slots for which the tag holds */
 	uint64_t busy;		/* cycles */
+	/* of a measure that waits: retired uops with the event, and their cycles from dispatch to completion */
+	uint64_t uops, waited;
 	struct spread pushout;
 };
 struct cost_site_result { uint64_t count, pushed; struct spread pushout; };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The events of cost.h: their tags, analytic costs, what is busy for them, and the feature that a replay changes.
+ * The events of cost.h: their tags, analytic costs, what is busy for them, and the machines on which they are free.
  *
  * Analytic costs are for one event alone, beyond what the access or the fetch takes without it.
  */
-#include "analysis/cost/cost.h"
+#include "analysis/cost/cost_changes.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,14 +115,52 @@ static double no_forward(const struct core_config *c, const char **how)
 static double lock(const struct core_config *c, const char **how)
 {
 	(void)c;
-	*how = "each locked instruction has a latency of its own in the uop table";
+	*how = "each locked instruction has uops of its own in the uop table, and waits for the stores before it";
 	return NONE;
 }
 
 static double divide(const struct core_config *c, const char **how)
 {
 	(void)c;
-	*how = "each divide has a latency of its own in the uop table";
+	*how = "no divide was executed: the latency is that of the uop table, by form and quotient";
+	return NONE;
+}
+
+static double other_core(const struct core_config *c, const char **how)
+{
+	*how = "l3.latency + l3.latency_ns + l3.snoop_ns - l2.latency: the other core has changed the line";
+	return l3_cycles(c) + c->l3_snoop_ns * c->frequency_ghz - c->l2_latency;
+}
+
+static double lcp(const struct core_config *c, const char **how)
+{
+	*how = "mite.lcp_penalty";
+	return c->mite_lcp_penalty;
+}
+
+static double microcode(const struct core_config *c, const char **how)
+{
+	*how = "ms.enter + ms.leave";
+	return (double)c->ms_enter + c->ms_leave;
+}
+
+static double serialize(const struct core_config *c, const char **how)
+{
+	(void)c;
+	*how = "a fence or serialising instruction lasts as long as what it waits for";
+	return NONE;
+}
+
+static double assist(const struct core_config *c, const char **how)
+{
+	*how = c->fp_assist ? "assist.fp_cycles" : "assist.sse_avx_cycles";
+	return c->fp_assist ? c->fp_assist_cycles : c->sse_avx_cycles;
+}
+
+static double decoded(const struct core_config *c, const char **how)
+{
+	(void)c;
+	*how = "the decoders are slower than the uop cache, not late: there are no cycles of one uop";
 	return NONE;
 }
 
@@ -141,329 +178,97 @@ static double prefetch(const struct core_config *c, const char **how)
 	return NONE;
 }
 
-/* ---- changes ---- */
-
-static void say(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void say(char *text, size_t bytes, const char *format, ...)
-{
-	size_t n = strlen(text);
-	va_list ap;
-	va_start(ap, format);
-	if (n < bytes)
-		vsnprintf(text + n, bytes - n, format, ap);
-	va_end(ap);
-}
-
-static const char no_other[] = "there is no second change to compare with";
-
-static enum cost_change no_change(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	(void)c, (void)how, (void)text, (void)bytes;
-	*why = "no feature of the machine changes this event alone";
-	return COST_NO_CHANGE;
-}
-
-/* Sixteen times as large, as far as `most` allows; COST_WORSE: half as large. */
-static uint32_t resized(uint32_t now, uint32_t most, uint32_t least, enum cost_try how)
-{
-	if (how == COST_WORSE)
-		return now / 2 >= least ? now / 2 : now;
-	for (unsigned i = 0; i < 4 && now <= most / 2; i++)
-		now *= 2;
-	return now;
-}
-
-static const char *sized(uint32_t bytes, char text[16])
-{
-	snprintf(text, 16, bytes % (1 << 20) ? "%uK" : "%uM", bytes % (1 << 20) ? bytes >> 10 : bytes >> 20);
-	return text;
-}
-
-static enum cost_change cache(uint32_t *field, const char *key, uint32_t most, uint32_t least, enum cost_try how,
-	char *text, size_t bytes, const char **why)
-{
-	char number[16];
-	uint32_t now = *field;
-	*field = resized(now, most, least, how);
-	if (*field == now) {
-		*why = how == COST_WORSE ? "the cache cannot be smaller" : "the cache cannot be larger";
-		return COST_NO_CHANGE;
-	}
-	say(text, bytes, "%s=%s", key, sized(*field, number));
-	return COST_REMOVES;
-}
-
-static enum cost_change free_latency(uint32_t *field, const char *key, uint32_t to, char *text, size_t bytes,
-	const char **why)
-{
-	*why = "it already takes no longer";
-	if (*field <= to)
-		return COST_NO_CHANGE;
-	*field = to;
-	say(text, bytes, "%s=%u", key, to);
-	return COST_FREES;
-}
-
-/* Memory that answers at once, with unlimited bandwidth. */
-static const char free_memory_fields[] =
-	"dram.latency_ns=1,dram.row_empty_ns=0,dram.row_conflict_ns=0,dram.bandwidth=10000,"
-	"dram.others_ns=0,dram.refresh_ns=0,dram.line_ns=0,dram.write_ns=0";
-static enum cost_change free_memory(struct core_config *c, char *text, size_t bytes)
-{
-	c->dram_latency_ns = 1;
-	c->dram_others_ns = c->dram_refresh_ns = c->dram_row_empty_ns = c->dram_row_conflict_ns = 0;
-	c->dram_line_ns = c->dram_write_ns = 0;
-	c->dram_bandwidth = 10000;
-	say(text, bytes, "%s%s", free_memory_fields, c->fsb_clock ? ",fsb.clock=0" : "");
-	c->fsb_clock = 0;
-	return COST_FREES;
-}
-
-/* Pages of 2 MB, of which the TLBs hold as many as they can; this also removes cold misses. */
-static enum cost_change large_pages(struct core_config *c, char *text, size_t bytes, const char **why)
-{
-	*why = "the pages are already large";
-	if (c->memory_page)
-		return COST_NO_CHANGE;
-	c->memory_page = 1;
-	say(text, bytes, "memory.page=2M");
-	return COST_REMOVES;
-}
-
-static enum cost_change change_predictor(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	if (how == COST_WITHOUT)
-		return no_change(c, how, text, bytes, why);
-	if (how == COST_BETTER) {
-		c->bpred_perfect = 2;
-		say(text, bytes, "bpred.perfect=2");
-		return COST_REMOVES;
-	}
-	if (!c->indirect_tables) {
-		*why = "indirect branches are already predicted by their last target";
-		return COST_NO_CHANGE;
-	}
-	c->indirect_tables = 0;
-	say(text, bytes, "indirect.tables=0");
-	return COST_REMOVES;
-}
-
-static enum cost_change change_btb(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	if (how || !c->frontend_resteer) {
-		*why = how ? no_other : "a re-steer at decode costs nothing on this core";
-		return COST_NO_CHANGE;
-	}
-	c->frontend_resteer = 0;
-	say(text, bytes, "frontend.resteer=0");
-	return COST_FREES;
-}
-
-static enum cost_change change_l1d(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	return cache(&c->l1d_size, "l1d.size", 1 << 20, 64 * c->l1d_ways, how, text, bytes, why);
-}
-
-static enum cost_change change_l2(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	if (how == COST_WITHOUT && !c->l3_size)
-		return free_memory(c, text, bytes);
-	if (how == COST_WITHOUT) {
-		c->l3_latency_ns = 0;
-		return free_latency(&c->l3_latency, "l3.latency_ns=0,l3.latency", c->l2_latency + 1, text, bytes, why);
-	}
-	enum cost_change what = cache(&c->l2_size, "l2.size", 64 << 20, 4096, how, text, bytes, why);
-	/* an inclusive L3 must hold it */
-	if (what && how == COST_BETTER && c->l3_size && c->l3_size < 2 * c->l2_size) {
-		char number[16];
-		while (c->l3_size < 2 * c->l2_size && c->l3_size <= 128 << 20)
-			c->l3_size *= 2;
-		say(text, bytes, ",l3.size=%s", sized(c->l3_size, number));
-	}
-	return what;
-}
-
-static enum cost_change change_l3(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	if (how == COST_WITHOUT)
-		return free_memory(c, text, bytes);
-	return cache(&c->l3_size, "l3.size", 256 << 20, 4096, how, text, bytes, why);
-}
-
-static enum cost_change change_l1i(struct core_config *c, enum cost_try how, char *text, size_t bytes, const char **why)
-{
-	return cache(&c->l1i_size, "l1i.size", 1 << 20, 64 * c->l1i_ways, how, text, bytes, why);
-}
-
-static enum cost_change entries(uint32_t *field, const char *key, uint32_t most, uint32_t ways, enum cost_try how,
-	char *text, size_t bytes)
-{
-	const uint32_t now = *field;
-	if (now)
-		*field = resized(now, most, ways, how);
-	if (*field == now)
-		return COST_NO_CHANGE;
-	say(text, bytes, "%s%s=%u", *text ? "," : "", key, *field);
-	return COST_REMOVES;
-}
-
-static enum cost_change change_dtlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	if (how == COST_WITHOUT)
-		return large_pages(c, text, bytes, why);
-	enum cost_change what = entries(&c->dtlb_entries, "dtlb.entries", 1024, c->dtlb_ways, how, text, bytes);
-	what |= entries(&c->dtlb_store_entries, "dtlb_store.entries", 1024, c->dtlb_store_ways, how, text, bytes);
-	*why = "the TLB cannot be resized that far";
-	return what;
-}
-
-static enum cost_change change_stlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	if (!c->stlb_entries || how == COST_WITHOUT)
-		return change_dtlb(c, how, text, bytes, why);
-	*why = "the TLB cannot be resized that far";
-	return entries(&c->stlb_entries, "stlb.entries", 16384, c->stlb_ways, how, text, bytes);
-}
-
-static enum cost_change change_itlb(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	if (how == COST_WITHOUT)
-		return large_pages(c, text, bytes, why);
-	*why = "the TLB cannot be resized that far";
-	return entries(&c->itlb_entries, "itlb.entries", 1024, c->itlb_ways, how, text, bytes);
-}
-
-static enum cost_change change_prefetch(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	struct { uint32_t *field; const char *key; } p[] = {
-		{ &c->prefetch_l1d_next_line, "prefetch.l1d_next_line" }, { &c->prefetch_l1d_ip, "prefetch.l1d_ip" },
-		{ &c->prefetch_l2_adjacent, "prefetch.l2_adjacent" },
-		{ &c->prefetch_l2_streamer, "prefetch.l2_streamer" },
-	};
-	for (size_t i = 0; i < sizeof p / sizeof *p && !how; i++)
-		if (*p[i].field) {
-			*p[i].field = 0;
-			say(text, bytes, "%s%s=0", *text ? "," : "", p[i].key);
-		}
-	*why = how ? no_other : "this core has no prefetcher";
-	return *text ? COST_REMOVES : COST_NO_CHANGE;
-}
-
-static enum cost_change change_split(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	*why = how ? no_other : "a split costs no more than its two accesses on this core";
-	if (how || !(c->l1d_split_penalty | c->l1d_page_split_penalty))
-		return COST_NO_CHANGE;
-	c->l1d_split_penalty = c->l1d_page_split_penalty = 0;
-	say(text, bytes, "l1d.split_penalty=0,l1d.page_split_penalty=0");
-	return COST_FREES;
-}
-
-static enum cost_change change_forward(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	*why = how ? no_other : "a load that cannot be forwarded to waits only until the store is written";
-	if (how || !(c->forward_blocked | c->alias_penalty))
-		return COST_NO_CHANGE;
-	c->forward_blocked = c->alias_penalty = 0;
-	say(text, bytes, "forward.blocked=0,alias.penalty=0");
-	return COST_FREES;
-}
-
-static enum cost_change change_lock(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	*why = how ? no_other : "the latency of locked instructions stands in the uop table, and no field changes it";
-	if (how || !c->lock_penalty)
-		return COST_NO_CHANGE;
-	c->lock_penalty = 0;
-	say(text, bytes, "lock.penalty=0");
-	return COST_FREES;
-}
-
-static enum cost_change change_store_buffer(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	const uint32_t now = c->store_buffer_size;
-	if (how == COST_WITHOUT)
-		return no_change(c, how, text, bytes, why);
-	c->store_buffer_size = how ? (now > 2 ? now / 2 : now) : 250;
-	*why = "the store buffer cannot be resized that far";
-	if (c->store_buffer_size == now)
-		return COST_NO_CHANGE;
-	say(text, bytes, "store_buffer.size=%u", c->store_buffer_size);
-	return COST_REMOVES;
-}
-
-static enum cost_change change_clear(struct core_config *c, enum cost_try how, char *text, size_t bytes,
-	const char **why)
-{
-	*why = no_other;
-	if (how)
-		return COST_NO_CHANGE;
-	if (c->disambiguation_limit == 255 && !c->clear_snoop && !c->clear_smc) {
-		*why = "this core has no machine clears";
-		return COST_NO_CHANGE;
-	}
-	c->disambiguation_limit = 255;
-	c->clear_snoop = c->clear_smc = 0;
-	say(text, bytes, "disambiguation.limit=255,clear.snoop=0,clear.smc=0");
-	return COST_REMOVES;
-}
-
 /* ---- the table ---- */
 
+enum { DATA = 1, PAGES };	/* families */
 #define SIG(name) SPMU_SIG_##name
+#define GROUP(name) (1u << COST_##name)
+static const char no_queue[] = "no queue or state machine is busy for it";
 const struct cost_event cost_events[] = {
-	{ "mispredict", "mispredicted branches", "mispredict", NULL, mispredict, { COST_ALLOCATION }, 0,
-		"cycles from the branch's allocation to the next allocation on the right path", change_predictor,
-		"bpred.perfect=2", NULL, true },
-	{ "btb_miss", "taken branches unknown to the BTB, found at decode", "btb_miss & !mispredict", NULL, resteer,
-		{ 0 }, 0, "no queue or state machine is busy for it: fetch only changes direction", change_btb,
-		"frontend.resteer=0", NULL, true },
-	{ "l1_miss", "loads that missed L1D and were served by L2", "l2_hit", NULL, l1_miss, { SIG(L1D_PENDING) },
-		SIG(L2_PENDING),
-		"cycles with a load waiting in a fill buffer of L1D, less those with one waiting behind L2", change_l1d,
-		"free.l1_miss=1", NULL, true },
-	{ "l2_miss", "loads that missed L2; with an L3, those that it served", "l2_miss & !l3_miss", "l2_miss", l2_miss,
-		{ SIG(L2_PENDING) }, SIG(L3_PENDING),
-		"cycles with a load waiting behind L2, less those with one waiting behind L3", change_l2,
-		"free.l2_miss=1", free_memory_fields, true },
-	{ "l3_miss", "loads that missed L3", "l3_miss", "", l3_miss, { SIG(L3_PENDING) }, 0,
-		"cycles with a load waiting behind L3", change_l3, free_memory_fields, NULL, true },
-	{ "dtlb_miss", "accesses that missed the first-level data TLB and were served by the second",
-		"dtlb_miss & !stlb_miss", "dtlb_miss & !stlb_miss", dtlb_miss, { 0 }, 0,
-		"no queue or state machine is busy for it", change_dtlb, "free.dtlb_miss=1", NULL, true },
-	{ "page_walk", "accesses that walked the page tables", "page_walk", NULL, page_walk,
-		{ SIG(DTLB_LOAD_WALK), SIG(DTLB_STORE_WALK) }, 0, "cycles with a page walk for data", change_stlb, NULL,
-		NULL, true },
-	{ "icache_miss", "instruction fetches that missed L1I", "icache_miss", NULL, icache_miss, { SIG(ICACHE_STALL) },
-		0, "cycles in which fetch waits for L1I", change_l1i, "free.icache_miss=1", NULL, true },
-	{ "itlb_miss", "instruction fetches that missed the TLB", "itlb_miss", NULL, itlb_miss, { SIG(ITLB_STALL) }, 0,
-		"cycles in which fetch waits for the TLB", change_itlb, NULL, NULL, false },
-	{ "clear", "machine clears", "clear", NULL, clear, { SIG(RECOVERY) }, 0,
-		"recovery cycles, also those of mispredicted branches", change_clear, NULL, NULL, false },
-	{ "lock", "locked accesses", "lock & load", NULL, lock, { SIG(LOCK_DURATION) }, 0,
-		"cycles in which L1D is locked", change_lock, NULL, NULL, false },
-	{ "split", "accesses that cross a line or a page", "split", NULL, split, { 0 }, 0,
-		"no queue or state machine is busy for it", change_split,
-		"l1d.split_penalty=0,l1d.page_split_penalty=0", NULL, false },
-	{ "no_forward", "loads that could not be forwarded to, or only seemed to overlap a store", "no_forward", NULL,
-		no_forward, { 0 }, 0, "no queue or state machine is busy for it", change_forward,
-		"forward.blocked=0,alias.penalty=0", NULL, true },
-	{ "store_buffer", "uops that waited for a store-buffer entry", "stall_sb", NULL, resource,
-		{ SIG(RESOURCE_STALL_SB) }, 0, "cycles in which allocation waits for an entry", change_store_buffer,
-		NULL, NULL, true },
-	{ "divide", "divides and square roots", "divide", NULL, divide, { SIG(DIVIDER_ACTIVE) }, 0,
-		"cycles in which a divider is busy", no_change, NULL, NULL, false },
-	{ "prefetch", "loads of lines that a prefetcher brought", "prefetch", NULL, prefetch, { 0 }, 0,
-		"no queue or state machine is busy for it", change_prefetch, NULL, NULL, false },
+	{ .name = "mispredict", .help = "mispredicted branches", .tag = "mispredict", .analytic = mispredict,
+		.busy = { COST_ALLOCATION },
+		.busy_how = "cycles from the branch's allocation to the next allocation on the right path",
+		.change = cost_change_predictor, .only = "bpred.perfect=2", .by_default = true },
+	{ .name = "btb_miss", .help = "taken branches unknown to the BTB, found at decode",
+		.tag = "btb_miss & !mispredict", .analytic = resteer,
+		.busy_how = "no queue or state machine is busy for it: fetch only changes direction",
+		.change = cost_change_btb, .only = "frontend.resteer=0", .by_default = true },
+	{ .name = "l1_miss", .family = DATA, .help = "loads that missed L1D and were served by L2", .tag = "l2_hit",
+		.analytic = l1_miss, .busy = { SIG(L1D_PENDING) }, .less = SIG(L2_PENDING),
+		.busy_how = "cycles with a load waiting in a fill buffer of L1D, less those with one waiting behind L2",
+		.change = cost_change_l1d, .only = "free.l1_miss=1", .by_default = true, .waits = true },
+	{ .name = "l2_miss", .family = DATA, .help = "loads that missed L2; with an L3, those that it served",
+		.tag = "l2_miss & !l3_miss", .tag_last = "l2_miss", .analytic = l2_miss, .busy = { SIG(L2_PENDING) },
+		.less = SIG(L3_PENDING),
+		.busy_how = "cycles with a load waiting behind L2, less those with one waiting behind L3",
+		.change = cost_change_l2, .only = "free.l2_miss=1", .only_last = cost_free_memory_fields,
+		.by_default = true, .waits = true },
+	{ .name = "l3_miss", .family = DATA, .help = "loads that missed L3", .tag = "l3_miss", .tag_last = "",
+		.analytic = l3_miss,
+		.busy = { SIG(L3_PENDING) }, .busy_how = "cycles with a load waiting behind L3",
+		.change = cost_change_l3, .only = cost_free_memory_fields, .by_default = true, .waits = true },
+	{ .name = "other_core", .family = DATA,
+		.help = "times that L3 asked other cores for a line, or took it away from them",
+		.counted = { SIG(UNC_SNOOP), SIG(UNC_INVALIDATE) },
+		.groups = GROUP(SNOOP) | GROUP(RESOURCE) | GROUP(LOCK),
+		.analytic = other_core, .busy_how = no_queue, .change = cost_no_change, .only = "free.snoop=1",
+		.by_default = true },
+	{ .name = "dtlb_miss", .family = PAGES,
+		.help = "accesses that missed the first-level data TLB and were served by the second",
+		.tag = "dtlb_miss & !stlb_miss", .analytic = dtlb_miss, .busy_how = no_queue,
+		.change = cost_change_dtlb, .only = "free.dtlb_miss=1", .by_default = true, .waits = true },
+	{ .name = "page_walk", .family = PAGES, .help = "accesses that walked the page tables", .tag = "page_walk",
+		.analytic = page_walk, .busy = { SIG(DTLB_LOAD_WALK), SIG(DTLB_STORE_WALK) },
+		.busy_how = "cycles with a page walk for data", .change = cost_change_stlb, .only = "free.walk=1",
+		.by_default = true, .waits = true },
+	{ .name = "icache_miss", .help = "instruction fetches that missed L1I", .tag = "icache_miss",
+		.analytic = icache_miss, .busy = { SIG(ICACHE_STALL) },
+		.busy_how = "cycles in which fetch waits for L1I", .change = cost_change_l1i,
+		.only = "free.icache_miss=1", .by_default = true },
+	{ .name = "itlb_miss", .help = "instruction fetches that missed the TLB", .tag = "itlb_miss",
+		.analytic = itlb_miss, .busy = { SIG(ITLB_STALL) },
+		.busy_how = "cycles in which fetch waits for the TLB",
+		.change = cost_change_itlb, .by_default = true },
+	{ .name = "clear", .help = "machine clears", .tag = "clear", .analytic = clear, .busy = { SIG(RECOVERY) },
+		.busy_how = "recovery cycles, also those of mispredicted branches", .change = cost_change_clear,
+		.by_default = true },
+	{ .name = "lock", .help = "locked accesses", .tag = "lock & load", .analytic = lock,
+		.busy = { SIG(LOCK_DURATION) }, .busy_how = "cycles in which L1D is locked", .change = cost_no_change,
+		.only = "free.lock=1", .by_default = true },
+	{ .name = "serialize", .help = "fences, PAUSE and serialising instructions", .tag = "serializing | pause",
+		.analytic = serialize, .busy = { SIG(SERIALIZED) },
+		.busy_how = "cycles in which allocation waits for such an instruction", .change = cost_no_change,
+		.only = "free.serialize=1", .by_default = true },
+	{ .name = "split", .help = "accesses that cross a line or a page", .tag = "split", .analytic = split,
+		.busy_how = no_queue, .change = cost_change_split,
+		.only = "l1d.split_penalty=0,l1d.page_split_penalty=0", .by_default = true, .waits = true },
+	{ .name = "no_forward", .help = "loads that could not be forwarded to, or only seemed to overlap a store",
+		.tag = "no_forward", .analytic = no_forward, .busy_how = no_queue, .change = cost_change_forward,
+		.only = "free.forward=1,alias.penalty=0", .by_default = true, .waits = true },
+	{ .name = "store_buffer", .help = "uops that waited for a store-buffer entry", .tag = "stall_sb",
+		.analytic = resource, .busy = { SIG(RESOURCE_STALL_SB) },
+		.busy_how = "cycles in which allocation waits for an entry", .change = cost_change_store_buffer,
+		.by_default = true },
+	{ .name = "divide", .help = "divides and square roots", .tag = "divide", .analytic = divide,
+		.latency_how = "mean latency of those that were executed, by the uop table",
+		.busy = { SIG(DIVIDER_ACTIVE) },
+		.busy_how = "cycles in which a divider is busy", .change = cost_no_change, .only = "free.divide=1",
+		.by_default = true, .waits = true },
+	{ .name = "assist", .help = "microcode assists: denormal numbers, legacy SSE code among AVX code",
+		.tag = "assist", .analytic = assist, .busy_how = no_queue, .change = cost_no_change,
+		.only = "assist.fp_cycles=0,assist.sse_avx_cycles=0", .by_default = true },
+	{ .name = "microcode", .help = "switches to the microcode sequencer: string instructions, divides, locks",
+		.counted = { SIG(MS_SWITCH) }, .groups = GROUP(FRONT_END), .analytic = microcode, .busy_how = no_queue,
+		.change = cost_no_change, .only = "ms.enter=0,ms.leave=0,ms.drain=0,ms.width=8", .by_default = true },
+	{ .name = "lcp", .help = "stalls of the decoders by length-changing prefixes", .counted = { SIG(LCP_STALL) },
+		.groups = GROUP(FRONT_END), .analytic = lcp, .busy = { SIG(LCP_STALL) },
+		.busy_how = "cycles in which the decoders stall for such a prefix", .change = cost_no_change,
+		.only = "mite.lcp_penalty=0", .by_default = true },
+	{ .name = "decoded", .help = "uops that the decoders delivered because the uop cache did not have them",
+		.tag = "from_mite", .groups = GROUP(FRONT_END), .analytic = decoded, .busy_how = no_queue,
+		.change = cost_change_dsb, .by_default = true },
+	{ .name = "prefetch", .help = "loads of lines that a prefetcher brought", .tag = "prefetch",
+		.analytic = prefetch, .busy_how = no_queue, .change = cost_change_prefetch },
 };
 const unsigned cost_events_count = sizeof cost_events / sizeof *cost_events;
 
@@ -475,12 +280,24 @@ const struct cost_event *cost_event_find(const char *name)
 	return NULL;
 }
 
+const char *cost_event_only(const struct cost_event *e, const struct core_config *c, char *text, size_t bytes)
+{
+	const char *fields = c->l3_size || !e->only_last ? e->only : e->only_last;
+	*text = 0;
+	if (fields)
+		cost_say(text, bytes, "%s%s", fields,
+			fields == cost_free_memory_fields && c->fsb_clock ? ",fsb.clock=0" : "");
+	return fields ? text : NULL;
+}
+
 const char *cost_event_tag(const struct cost_event *e, const struct core_config *c, const char **why)
 {
 	if (!strcmp(e->name, "dtlb_miss") && !c->stlb_entries) {
 		*why = "this core has no second-level TLB: page_walk counts all misses";
 		return NULL;
 	}
+	if (e->counted[0])
+		return "";
 	if (c->l3_size || !e->tag_last)
 		return e->tag;
 	if (!*e->tag_last) {

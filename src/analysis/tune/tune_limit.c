@@ -36,8 +36,9 @@ unsigned tune_limit_measures(struct cost_measure *out, const struct core_config 
 		const struct cost_event *e = &cost_events[i];
 		const char *why, *tag = cost_event_tag(e, c, &why);
 		struct cost_measure m = { .busy = { e->busy[0], e->busy[1] },
+			.counted = { e->counted[0], e->counted[1] },
 			.less = c->l3_size || strcmp(e->name, "l2_miss") ? e->less : 0 };
-		if (tag && tag_parse(&m.tag, tag, err))
+		if (tag && *tag && tag_parse(&m.tag, tag, err))
 			return 0;
 		if (tag)
 			out[n++] = m;

@@ -24,7 +24,7 @@ static void list(void)
 	puts("Events (* marks those that are shown without -e and --tag):");
 	for (unsigned i = 0; i < cost_events_count; i++)
 		printf("  %c %-13s %s\n    %-13s tag: %s\n", cost_events[i].by_default ? '*' : ' ', cost_events[i].name,
-			cost_events[i].help, "", cost_events[i].tag);
+			cost_events[i].help, "", cost_events[i].tag ? cost_events[i].tag : "none (counted by signals)");
 	puts("\nNames for --tag:");
 	for (unsigned i = 0; tag_name(i, name, &text); i++)
 		printf("    %-18s %s\n", name, *text ? text : "(several of those below)");
@@ -140,8 +140,8 @@ static const struct option options[] = {
 		"or its duration is at least PERCENT of the cycles. Default: 1; with -e or --tag: 0."),
 	OPT_FLAG(0, "worse", struct cost, worse, "Make one more replay an event, with the feature made worse: a "
 		"smaller cache, a last-target predictor."),
-	OPT_FLAG(0, "only", struct cost, only, "Make one more replay an event, in which the event still happens but "
-		"takes no time; nothing else is changed."),
+	OPT_FLAG(0, "better", struct cost, better, "Make one more replay an event, with the feature made better: a "
+		"larger cache, a perfect predictor. Without it, only events that no replay makes free get this one."),
 	OPT_FLAG(0, "pairs", struct cost, pairs, "Also replay with the features of two events changed at once, to "
 		"see whether their costs overlap or add up."),
 	OPT_GROUP("Speed"),
@@ -169,6 +169,18 @@ static const struct option options[] = {
 	OPT_END
 };
 
+/* Behind the looks come the events that nobody asked for: a replay that changes these did more than it should. */
+static int look_beside(struct cost *c, struct err *err)
+{
+	const unsigned looks = c->looks;
+	for (unsigned k = 0; k < cost_events_count && c->looks < LOOKS && !c->no_total; k++)
+		if (cost_events[k].by_default && add_event(c, &cost_events[k], err))
+			return -1;
+	c->all = c->looks;
+	c->looks = looks;
+	return 0;
+}
+
 /* 1: goes on; 0: done; -1: bad, one line was printed. */
 static int parse(struct cost *c, int argc, char **argv, int *next)
 {
@@ -195,7 +207,7 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 		return -1;
 	}
 	c->rows = c->rows ? c->rows : SIZE_MAX;
-	const bool chosen = c->looks;
+	const bool chosen = c->chosen = c->looks;
 	if (c->replay_from < 0)
 		c->replay_from = chosen ? 0 : 1;
 	for (unsigned k = 0; !chosen && k < cost_events_count; k++)
@@ -203,7 +215,7 @@ static int parse(struct cost *c, int argc, char **argv, int *next)
 			cli_error("%s", err.text);
 			return -1;
 		}
-	return 1;
+	return look_beside(c, &err) ? -1 : 1;
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------ */
@@ -238,15 +250,34 @@ static void share(struct cost *c)
 static bool deserves(const struct cost *c, const struct look *l, const char **why)
 {
 	const struct cost_result *result = cost_run_result(c->base, l->measure);
-	const uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
+	uint64_t most = result->busy > result->pushout.sum ? result->busy : result->pushout.sum;
+	uint64_t group[COST_GROUPS_COUNT];
+	cost_run_groups(c->base, group);
+	for (unsigned g = 0; l->event && g < COST_GROUPS_COUNT; g++)
+		if (l->event->groups >> g & 1 && group[g] / EXACT_CYCLE > most)
+			most = group[g] / EXACT_CYCLE;
 	*why = !result->count ? "the event did not occur" : "it cost too few cycles for a replay (--replay-from)";
 	return result->count && 100.0 * (double)most >= c->replay_from * (double)cost_run_cycles(c->base);
+}
+
+/* Replays on machines without a whole kind of limit, if enough cycles are charged to it. */
+static void wish_whatifs(struct cost *c, struct wish *list, unsigned *n)
+{
+	uint64_t group[COST_GROUPS_COUNT];
+	cost_run_groups(c->base, group);
+	for (unsigned i = 0; i < COST_WHATIFS && !c->chosen; i++) {
+		double sum = 0;
+		for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
+			sum += cost_whatifs[i].groups >> g & 1 ? (double)group[g] / EXACT_CYCLE : 0;
+		if (100 * sum >= c->replay_from * (double)cost_run_cycles(c->base) && c->whatif[i].what)
+			list[(*n)++] = (struct wish){ &c->whatif[i].run, &c->whatif[i].core };
+	}
 }
 
 /* Replays for each event by itself. */
 static int replay_each(struct cost *c)
 {
-	struct wish list[LOOKS * COST_TRIES];
+	struct wish list[LOOKS * COST_TRIES + COST_WHATIFS];
 	bool wanted[LOOKS] = { false };
 	unsigned n = 0;
 	for (unsigned i = 0; i < c->looks; i++) {
@@ -259,22 +290,25 @@ static int replay_each(struct cost *c)
 			p[how].why = why;
 		if (!wanted[i])
 			continue;
-		wish(c, &p[COST_BETTER], list, &n);
+		if (p[COST_ONLY].what)
+			wish(c, &p[COST_ONLY], list, &n);
+		if (!p[COST_ONLY].what || c->better)
+			wish(c, &p[COST_BETTER], list, &n);
 		/* may not be needed, but by itself it would take a leader of its own */
-		if (c->sample.on && core_config_leads_alike(&p[COST_WITHOUT].core, &c->run.core))
+		if (!p[COST_ONLY].what && c->sample.on &&
+			core_config_leads_alike(&p[COST_WITHOUT].core, &c->run.core))
 			wish(c, &p[COST_WITHOUT], list, &n);
 		if (c->worse)
 			wish(c, &p[COST_WORSE], list, &n);
-		if (c->only)
-			wish(c, &p[COST_ONLY], list, &n);
 	}
+	wish_whatifs(c, list, &n);
 	int rc = cost_grant(c, list, n);
 	share(c);
 	n = 0;
 	for (unsigned i = 0; i < c->looks && !rc; i++) {
 		struct cost_replay first;
-		cost_fill_replay(&first, c, &c->look[i], &c->look[i].replay[COST_BETTER]);
-		if (wanted[i] && isnan(first.each))
+		cost_chosen(c, &c->look[i], &first);
+		if (wanted[i] && isnan(first.each) && !c->look[i].replay[COST_ONLY].what)
 			wish(c, &c->look[i].replay[COST_WITHOUT], list, &n);
 	}
 	if (!rc)
@@ -375,6 +409,8 @@ static void release(struct cost *c)
 			if (!c->look[i].replay[how].same)
 				cost_run_destroy(c->look[i].replay[how].run);
 	}
+	for (unsigned i = 0; i < COST_WHATIFS; i++)
+		cost_run_destroy(c->whatif[i].run);
 	cost_run_destroy(c->base);
 	cost_places_destroy(c->places);
 	cost_graph_destroy(c->graph);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What `softpmu cost` measures (cost_state.h): the run on the unchanged machine, and replays on changed ones. */
 #include "cli/cost/cost_state.h"
+#include "core/machine/leads.h"
 #include "run/together.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,10 @@ enum cost_change cost_apply(const struct look *l, enum cost_try how, struct core
 	enum cost_change what = COST_NO_CHANGE;
 	*text = 0;
 	if (how == COST_ONLY) {
+		char fields[CHANGE_BYTES];
 		*why = "no field of the core makes only this event free";
-		const char *fields = !l->event                  ? NULL
-			: core->l3_size || !l->event->only_last ? l->event->only
-								: l->event->only_last;
-		what = fields && !set_fields(core, fields, text, err) ? COST_FREES : COST_NO_CHANGE;
+		what = l->event && cost_event_only(l->event, core, fields, sizeof fields) &&
+			!set_fields(core, fields, text, err) ? COST_FREES : COST_NO_CHANGE;
 	} else if (l->event) {
 		what = l->event->change(core, how, text, CHANGE_BYTES, why);
 	} else if (!l->fields || how) {
@@ -62,21 +62,42 @@ static int prepare_change(struct cost *c, struct look *l, enum cost_try how)
 	return err.code ? -1 : 0;
 }
 
+/* The machines without a kind of limit; those that are the machine itself are left out. */
+static int prepare_whatifs(struct cost *c, struct err *err)
+{
+	for (unsigned i = 0; i < COST_WHATIFS; i++) {
+		struct replayed *p = &c->whatif[i];
+		p->core = c->run.core;
+		if (set_fields(&p->core, cost_whatifs[i].fields, p->text, err))
+			return err->code;
+		p->what = core_config_same(&p->core, &c->run.core) || core_config_check(&p->core, NULL) ? COST_NO_CHANGE
+													: COST_FREES;
+	}
+	return 0;
+}
+
 int cost_prepare(struct cost *c)
 {
 	struct err err = { 0 };
-	for (unsigned i = 0; i < c->looks; i++) {
+	if (prepare_whatifs(c, &err)) {
+		cli_error("%s", err.text);
+		return -1;
+	}
+	for (unsigned i = 0; i < c->all; i++) {
 		struct look *l = &c->look[i];
 		if (l->event && !(l->tag = cost_event_tag(l->event, &c->run.core, &l->why)))
 			continue;
 		struct cost_measure *m = &c->measure[l->measure = c->measures];
-		if (tag_parse(&m->tag, l->tag, &err)) {
+		if (l->event && l->event->counted[0])
+			memcpy(m->counted, l->event->counted, sizeof m->counted);
+		else if (tag_parse(&m->tag, l->tag, &err)) {
 			cli_error("%s", err.text);
 			return -1;
 		}
 		m->from = c->from;
 		m->point = c->point;
 		if (l->event) {
+			m->waits = l->event->waits;
 			m->busy[0] = l->event->busy[0];
 			m->busy[1] = l->event->busy[1];
 			m->less = c->run.core.l3_size || strcmp(l->name, "l2_miss")
@@ -84,7 +105,7 @@ int cost_prepare(struct cost *c)
 				: 0; /* without an L3, every miss of L2 goes to memory */
 		}
 		c->measures++;
-		for (unsigned how = 0; how < COST_TRIES; how++)
+		for (unsigned how = 0; how < COST_TRIES && i < c->looks; how++)
 			if (prepare_change(c, l, (enum cost_try)how))
 				return -1;
 	}

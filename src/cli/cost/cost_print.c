@@ -8,13 +8,12 @@
 const char *const cost_method_name[COST_METHODS] = { "analytic", "duration", "pushout", "total time" };
 static const char *const method_key[COST_METHODS] = { "analytic", "duration", "pushout", "total_time" };
 
-/* Share of all cycles by a method; NaN: none. */
-static double share_by(const struct cost_view *v, const struct cost_row *r, enum cost_method m)
+double cost_share_by(const struct cost_view *v, const struct cost_row *r, enum cost_method m)
 {
 	if (!(v->cycles > 0))
 		return (double)NAN;
-	if (m == COST_DURATION && !isnan(r->each[m]))
-		return (double)r->busy / v->cycles;
+	if (m == COST_DURATION)
+		return r->busy && r->count ? (double)r->busy / v->cycles : (double)NAN;
 	return r->each[m] * (double)r->count / v->cycles;
 }
 
@@ -69,6 +68,21 @@ static void cell(FILE *out, int width, double value, const char *format, const c
 	fprintf(out, " %*s", width, text);
 }
 
+static bool hidden(const struct cost_view *v, const struct cost_row *r)
+{
+	return v->short_form && !r->count;
+}
+
+/* The events that have no row. */
+static void table_rest(FILE *out, const struct cost_view *v)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < v->rows; i++)
+		if (hidden(v, v->row + i))
+			fprintf(out, "%s%s", n++ ? ", " : " did not occur: ", v->row[i].name);
+	fputs(n ? "\n" : "", out);
+}
+
 static void quartiles_text(const struct cost_row *r, char text[48])
 {
 	if (r->count && !isnan(r->each[COST_PUSHOUT]))
@@ -84,7 +98,7 @@ static void row_cells(const struct cost_view *v, const struct cost_row *r, char 
 {
 	cost_grouped((double)r->count, cell_text[0]);
 	for (unsigned m = 0; m < COST_METHODS; m++) {
-		const double share = 100 * share_by(v, r, m);
+		const double share = 100 * cost_share_by(v, r, m);
 		snprintf(cell_text[1 + m], 48, isnan(r->each[m]) ? "-" : "%.1f", r->each[m]);
 		if (m)
 			snprintf(cell_text[5 + m], 48, isnan(share) ? "-" : "%.1f%%", share);
@@ -105,6 +119,8 @@ static void narrow_table(FILE *out, const struct cost_view *v, unsigned width)
 	for (unsigned c = 0; c < MOST_CELLS; c++)
 		wide[c] = strlen(column[c].title);
 	for (size_t i = 0; i < v->rows; i++) {
+		if (hidden(v, v->row + i))
+			continue;
 		row_cells(v, v->row + i, text);
 		for (unsigned c = 0; c < MOST_CELLS; c++)
 			wide[c] = strlen(text[c]) > wide[c] ? strlen(text[c]) : wide[c];
@@ -120,6 +136,8 @@ static void narrow_table(FILE *out, const struct cost_view *v, unsigned width)
 			fprintf(out, " %*s", (int)wide[c], column[c].title);
 		fputc('\n', out);
 		for (size_t i = 0; i < v->rows; i++) {
+			if (hidden(v, v->row + i))
+				continue;
 			row_cells(v, v->row + i, text);
 			fprintf(out, " %-*s", NAME, v->row[i].name);
 			for (unsigned c = from; c < to; c++)
@@ -137,6 +155,8 @@ static void table(FILE *out, const struct cost_view *v)
 		"duration", "pushout", "quartiles", "total time", "duration", "pushout", "total time", "scale");
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
+		if (hidden(v, r))
+			continue;
 		char quartiles[48];
 		quartiles_text(r, quartiles);
 		fprintf(out, " %-13s %13s |", r->name, cost_grouped((double)r->count, n));
@@ -146,7 +166,7 @@ static void table(FILE *out, const struct cost_view *v)
 		cell(out, 11, r->each[COST_TOTAL], "%.1f", "");
 		fputs(" |", out);
 		for (unsigned m = COST_DURATION; m < COST_METHODS; m++)
-			cell(out, m == COST_TOTAL ? 10 : 8, 100 * share_by(v, r, m), "%.1f", "%");
+			cell(out, m == COST_TOTAL ? 10 : 8, 100 * cost_share_by(v, r, m), "%.1f", "%");
 		fputs(" |", out);
 		cell(out, 6, scale_of(r), "%.2f", "");
 		fputc('\n', out);
@@ -210,10 +230,12 @@ static void csv(FILE *out, const char *sep, const struct cost_view *v)
 			csv_number(out, sep, r->count ? r->quartile[k] : (double)NAN, "%.0f");
 		csv_number(out, sep, r->each[COST_TOTAL], "%.4f");
 		for (unsigned m = COST_DURATION; m < COST_METHODS; m++)
-			csv_number(out, sep, share_by(v, r, m), "%.6f");
+			csv_number(out, sep, cost_share_by(v, r, m), "%.6f");
 		csv_number(out, sep, scale_of(r), "%.4f");
 		csv_number(out, sep, r->worse.change ? r->worse.each : (double)NAN, "%.4f");
-		csv_number(out, sep, r->only.change ? r->only.each : (double)NAN, "%.4f");
+		csv_number(out, sep, r->better.change ? r->better.each : (double)NAN, "%.4f");
+		csv_number(out, sep, isnan(r->each[COST_TOTAL]) ? (double)NAN : r->total.check.low, "%.4f");
+		csv_number(out, sep, isnan(r->each[COST_TOTAL]) ? (double)NAN : r->total.check.high, "%.4f");
 		for (unsigned k = 0; v->sampled && k < INTERVALS; k++)
 			csv_number(out, sep, percent_half(r, k), "%.2f");
 		fputc('\n', out);
@@ -241,7 +263,20 @@ static void json_replay(FILE *out, const char *key, const struct cost_replay *r)
 	json_number(out, "cycles", r->cycles, "%.0f");
 	json_number(out, "events", r->events, "%.0f");
 	json_number(out, "cycles_an_event", r->each, "%.4f");
-	fputc('}', out);
+	json_number(out, "low", isnan(r->each) ? r->each : r->check.low, "%.4f");
+	json_number(out, "high", isnan(r->each) ? r->each : r->check.high, "%.4f");
+	if (isnan(r->each)) {
+		fputs(", \"why\": ", out);
+		json_string(out, r->why);
+	}
+	fputs(", \"beside\": [", out);
+	for (unsigned i = 0; i < r->check.besides; i++) {
+		const struct cost_beside *b = &r->check.beside[i];
+		fprintf(out, "%s{\"event\": ", i ? ", " : "");
+		json_string(out, b->name);
+		fprintf(out, ", \"before\": %.0f, \"after\": %.0f}", b->before, b->after);
+	}
+	fputs("]}", out);
 }
 
 static void json(const struct cost_style *s, const struct cost_view *v)
@@ -269,15 +304,20 @@ static void json(const struct cost_style *s, const struct cost_view *v)
 		if (r->count)
 			fprintf(out, ", \"pushout_quartiles\": [%u, %u, %u]", r->quartile[0], r->quartile[1],
 				r->quartile[2]);
-		json_number(out, "share_duration", share_by(v, r, COST_DURATION), "%.6f");
-		json_number(out, "share_pushout", share_by(v, r, COST_PUSHOUT), "%.6f");
-		json_number(out, "share_total_time", share_by(v, r, COST_TOTAL), "%.6f");
+		json_number(out, "share_duration", cost_share_by(v, r, COST_DURATION), "%.6f");
+		json_number(out, "share_pushout", cost_share_by(v, r, COST_PUSHOUT), "%.6f");
+		json_number(out, "share_total_time", cost_share_by(v, r, COST_TOTAL), "%.6f");
 		json_number(out, "scale", scale_of(r), "%.4f");
 		for (unsigned k = 0; v->sampled && k < INTERVALS; k++)
 			json_number(out, interval_key[k], percent_half(r, k), "%.2f");
-		json_replay(out, "replay", &r->better);
+		char words[512];
+		if (cost_words(v, r, words, sizeof words)) {
+			fputs(", \"words\": ", out);
+			json_string(out, words);
+		}
+		json_replay(out, "replay", &r->total);
 		json_replay(out, "replay_worse", &r->worse);
-		json_replay(out, "replay_only", &r->only);
+		json_replay(out, "replay_better", &r->better);
 		fputs(", \"program\": ", out);
 		json_string(out, s->program);
 		fputs("}\n", out);
@@ -294,6 +334,8 @@ void cost_print(const struct cost_style *s, const struct cost_view *v)
 		narrow_table(s->out, v, terminal_width(s->terminal, TABLE_WIDTH));
 	else
 		table(s->out, v);
+	if (s->form == COST_TABLE)
+		table_rest(s->out, v);
 }
 
 static void replay_line(
@@ -303,9 +345,15 @@ static void replay_line(
 	fprintf(out, "   %-13s %s: %s cycles -> %s, %s events -> %s", event, p->change, cost_grouped(v->cycles, a),
 		cost_grouped(p->cycles, b), cost_grouped((double)r->count, c), cost_grouped(p->events, d));
 	if (isnan(p->each))
-		fprintf(out, "; no cost: %s\n", p->why);
+		fprintf(out, "; no cost: %s", p->why);
 	else
-		fprintf(out, ": %.1f each\n", p->each);
+		fprintf(out, ": %.1f each", p->each);
+	if (!isnan(p->each) && p->check.high - p->check.low >= 0.1)
+		fprintf(out, " (%.1f to %.1f)", p->check.low, p->check.high);
+	for (unsigned i = 0; i < p->check.besides; i++)
+		fprintf(out, "%s %s %s -> %s", i ? "," : "; beside it", p->check.beside[i].name,
+			cost_grouped(p->check.beside[i].before, a), cost_grouped(p->check.beside[i].after, b));
+	fputc('\n', out);
 }
 
 void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
@@ -316,20 +364,20 @@ void cost_print_methods(const struct cost_style *s, const struct cost_view *v)
 	fputs("\n Total time, by replays of the same trace:\n", s->out);
 	for (size_t i = 0; i < v->rows; i++) {
 		const struct cost_row *r = v->row + i;
-		if (r->better.change)
+		if (r->total.change)
+			replay_line(s->out, r->name, v, r, &r->total);
+		if (r->better.change && (!r->total.change || strcmp(r->better.change, r->total.change)))
 			replay_line(s->out, r->name, v, r, &r->better);
 		if (r->worse.change)
 			replay_line(s->out, r->name, v, r, &r->worse);
-		if (r->only.change && (!r->better.change || strcmp(r->only.change, r->better.change)))
-			replay_line(s->out, r->name, v, r, &r->only);
-		any |= r->better.change || r->worse.change || r->only.change;
+		any |= r->total.change || r->better.change || r->worse.change;
 	}
 	fputs(any ? "" : "   none was run\n", s->out);
 	any = false;
 	for (size_t i = 0; i < v->rows; i++)
 		for (unsigned m = 0; m < COST_METHODS; m++) {
 			const struct cost_row *r = v->row + i;
-			if (!isnan(r->each[m]) || !r->how[m] || (m == COST_TOTAL && r->better.change))
+			if (!isnan(r->each[m]) || !r->how[m] || (m == COST_TOTAL && r->total.change) || hidden(v, r))
 				continue;
 			fprintf(s->out, "%s   %-13s %s: %s\n", any ? "" : "\n Does not apply:\n", r->name,
 				cost_method_name[m], r->how[m]);

@@ -7,6 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Compares the other events of both runs. */
+static void check(struct cost_replay *out, const struct cost *c, const struct look *l, const struct replayed *p)
+{
+	struct cost_beside other[LOOKS];
+	unsigned others = 0;
+	for (unsigned i = 0; i < c->all; i++) {
+		const struct look *b = &c->look[i];
+		if (b->why || !b->event || b->measure == l->measure ||
+			(l->event && b->event->family && b->event->family == l->event->family))
+			continue;
+		const struct cost_result *was = cost_run_result(c->base, b->measure);
+		other[others++] = (struct cost_beside){ b->name, (double)was->count,
+			(double)cost_run_result(p->run, b->measure)->count,
+			was->count ? (double)was->pushout.sum / (double)was->count : (double)NAN };
+	}
+	const struct cost_result *own = cost_run_result(c->base, l->measure);
+	const struct cost_claim claim = { .change = p->what, .worse = p == &l->replay[COST_WORSE],
+		.cycles = (double)cost_run_cycles(c->base), .events = (double)own->count,
+		.cycles_changed = out->cycles, .events_changed = out->events,
+		.most = own->uops ? (double)own->waited / (double)own->uops : (double)NAN };
+	cost_check(&out->check, &claim, out->each, other, others);
+}
+
 void cost_fill_replay(struct cost_replay *out, const struct cost *c, const struct look *l, const struct replayed *p)
 {
 	out->each = (double)NAN;
@@ -17,13 +40,20 @@ void cost_fill_replay(struct cost_replay *out, const struct cost *c, const struc
 	out->events = (double)cost_run_result(p->run, l->measure)->count;
 	out->each = cost_marginal(p->what, (double)cost_run_cycles(c->base),
 		(double)cost_run_result(c->base, l->measure)->count, out->cycles, out->events, &out->why);
+	if (isnan(out->each))
+		return;
+	check(out, c, l, p);
+	if (out->check.withheld) {
+		out->each = (double)NAN;
+		out->why = out->check.withheld;
+	}
 }
 
 const struct replayed *cost_chosen(const struct cost *c, const struct look *l, struct cost_replay *out)
 {
-	const struct replayed *p = &l->replay[COST_BETTER];
+	const struct replayed *p = &l->replay[l->replay[COST_ONLY].what ? COST_ONLY : COST_BETTER];
 	cost_fill_replay(out, c, l, p);
-	if (isnan(out->each) && l->replay[COST_WITHOUT].run) {
+	if (p != &l->replay[COST_ONLY] && isnan(out->each) && l->replay[COST_WITHOUT].run) {
 		p = &l->replay[COST_WITHOUT];
 		cost_fill_replay(out, c, l, p);
 	}
@@ -66,7 +96,7 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 		r->each[m] = (double)NAN;
 		r->how[m] = l->why;
 	}
-	r->better.each = r->worse.each = r->only.each = (double)NAN;
+	r->total.each = r->better.each = r->worse.each = (double)NAN;
 	no_intervals(r);
 	if (l->why)
 		return;
@@ -75,6 +105,12 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 	fill_pushout(r, &result->pushout);
 	if (l->event) {
 		r->each[COST_ANALYTIC] = l->event->analytic(&c->run.core, &r->how[COST_ANALYTIC]);
+		if (l->event->latency_how && result->uops) {
+			r->each[COST_ANALYTIC] = (double)result->waited / (double)result->uops;
+			r->how[COST_ANALYTIC] = l->event->latency_how;
+		}
+		if (l->event->counted[0])
+			r->how[COST_PUSHOUT] = "the event belongs to no uop";
 		r->busy = result->busy;
 		r->how[COST_DURATION] = l->event->busy_how;
 		if (l->event->busy[0] && r->count && r->busy)
@@ -82,15 +118,22 @@ static void fill(struct cost_row *r, const struct cost *c, const struct look *l)
 		else if (l->event->busy[0])
 			r->how[COST_DURATION] =
 				r->count ? "the core records no duration for it" : "the event did not occur";
+		/* the queue was busy for others, too: for loads that found the line under way, for prefetches */
+		if (result->uops && r->each[COST_DURATION] > 1.05 * (double)result->waited / (double)result->uops) {
+			r->each[COST_DURATION] = (double)NAN;
+			r->how[COST_DURATION] = "it was busy for longer than all such uops waited: "
+				"also for loads of lines that something else had asked for";
+		}
 	} else {
 		r->how[COST_ANALYTIC] = "only events have a formula";
 		r->how[COST_DURATION] = "only events have a duration";
 	}
-	const struct replayed *p = cost_chosen(c, l, &r->better);
+	const struct replayed *p = cost_chosen(c, l, &r->total);
 	cost_fill_replay(&r->worse, c, l, &l->replay[COST_WORSE]);
-	cost_fill_replay(&r->only, c, l, &l->replay[COST_ONLY]);
-	r->each[COST_TOTAL] = r->better.each;
-	r->how[COST_TOTAL] = p->run ? r->better.why
+	if (c->better)
+		cost_fill_replay(&r->better, c, l, &l->replay[COST_BETTER]);
+	r->each[COST_TOTAL] = r->total.each;
+	r->how[COST_TOTAL] = p->run ? r->total.why
 		: p->why            ? p->why
 		: c->no_total       ? "--no-total"
 				    : "it was not replayed";
@@ -151,8 +194,9 @@ static void fill_place(const struct cost *c, const struct cost_place *p, struct 
 		no_intervals(r);
 		fill_pushout(r, &s->pushout);
 		r->each[COST_DURATION] = (double)NAN;
+		r->busy = 0;
 		r->how[COST_DURATION] = "durations are not known by place";
-		r->better.change = r->worse.change = r->only.change = NULL;
+		r->total.change = r->better.change = r->worse.change = NULL;
 		r->each[COST_TOTAL] = (double)NAN;
 		struct cost_replay whole;
 		const struct replayed *changed = cost_chosen(c, l, &whole);
@@ -177,12 +221,12 @@ static void print_place(const struct cost_style *s, const char *name, double sha
 static int print_places(struct cost *c, const struct cost_view *whole)
 {
 	struct cost_row *own = calloc(c->looks, sizeof *own);
-	struct cost_run *changed[2 * LOOKS];
+	struct cost_run *changed[COST_TRIES * LOOKS];
 	unsigned runs = 0;
 	struct err err = { 0 };
 	for (unsigned i = 0; i < c->looks; i++)
-		for (unsigned how = 0; how < COST_WORSE; how++)
-			if (c->look[i].replay[how].run && !c->look[i].replay[how].same)
+		for (unsigned how = 0; how < COST_TRIES; how++)
+			if (how != COST_WORSE && c->look[i].replay[how].run && !c->look[i].replay[how].same)
 				changed[runs++] = c->look[i].replay[how].run;
 	int rc = own ? cost_places_add(c->places, c->base, changed, runs, c->measures, c->by == BY_INSTRUCTION, &err) :
 		err_set(&err, ERR_NOMEM, "out of memory");
@@ -234,6 +278,16 @@ static const char *const point_text[PUSHOUT_POINTS] = { "retirement", "allocatio
 	"allocation in the memory-order buffer", "the moment at which stores become visible",
 	"fetch, ahead of the decoders" };
 
+static void print_whatifs(const struct cost *c, const struct cost_view *v)
+{
+	struct cost_gain gain[COST_WHATIFS];
+	for (unsigned i = 0; i < COST_WHATIFS; i++)
+		gain[i] = (struct cost_gain){ &cost_whatifs[i],
+			c->whatif[i].run ? v->cycles - (double)cost_run_cycles(c->whatif[i].run) : (double)NAN };
+	if (!c->chosen && !c->no_total)
+		cost_print_whatifs(&c->style, v, gain, COST_WHATIFS);
+}
+
 int cost_print_all(struct cost *c)
 {
 	struct cost_row *row = calloc(c->looks, sizeof *row);
@@ -241,7 +295,8 @@ int cost_print_all(struct cost *c)
 		.instructions = (double)cost_run_instructions(c->base),
 		.row = row,
 		.rows = c->looks,
-		.sampled = c->sample.on };
+		.sampled = c->sample.on,
+		.short_form = !c->chosen };
 	struct err err = { 0 };
 	int rc = 0;
 	if (!row) {
@@ -277,6 +332,8 @@ int cost_print_all(struct cost *c)
 	if (c->sample.on)
 		cost_print_ties(c, row);
 	cost_print_methods(&c->style, &v);
+	cost_print_words(&c->style, &v);
+	print_whatifs(c, &v);
 	if (c->bars)
 		cost_print_bars(&c->style, &v);
 	for (size_t i = 0; i < v.rows && c->histogram; i++)
@@ -285,9 +342,12 @@ int cost_print_all(struct cost *c)
 	if (c->pairs)
 		cost_print_pairs(&c->style, &v, c->pair, c->pairs_count);
 	for (size_t i = 0; i < v.rows && c->graph; i++)
-		if (row[i].better.change && c->look[i].event)
-			cost_graph_replayed(c->graph, row[i].name, row[i].each[COST_TOTAL] * (double)row[i].count,
-				row[i].only.change ? row[i].only.each * (double)row[i].count : (double)NAN);
+		if (c->look[i].event)
+			cost_graph_replayed(c->graph, row[i].name,
+				(double)row[i].count * (c->better && !isnan(row[i].better.each) ? row[i].better.each
+									: row[i].each[COST_TOTAL]),
+				c->look[i].replay[COST_ONLY].run ? row[i].each[COST_TOTAL] * (double)row[i].count
+								 : (double)NAN);
 	if (c->graph)
 		cost_graph_print(&c->style, c->graph, c->places, v.cycles);
 	print_groups(c, &v);

@@ -39,15 +39,17 @@ struct cost {
 	enum pushout_point point;
 	enum { BY_NOTHING, BY_FUNCTION, BY_INSTRUCTION } by;
 	size_t rows;
-	bool list, worse, only, no_total, histogram, pairs, by_graph, slack, bars;
+	bool list, worse, better, no_total, histogram, pairs, by_graph, slack, bars;
 	struct cost_graph *graph;
 	struct cost_pair *pair;
 	size_t pairs_count;
 	double replay_from;	/* percent */
 	struct look look[LOOKS];
-	unsigned looks, measures;
+	unsigned looks, all, measures;	/* all: with those behind the looks that only checks look at */
 	struct cost_measure measure[LOOKS];
 	struct cost_run *base;
+	struct replayed whatif[COST_WHATIFS];
+	bool chosen;		/* the user has chosen events */
 	struct cost_places *places;
 	struct cli_sample sample;
 };
@@ -67,9 +69,10 @@ struct wish { struct cost_run **out; const struct core_config *core; };
 int cost_grant(struct cost *c, const struct wish *w, unsigned n);
 
 /* cost_results.c */
-/* What the replay says of the event. */
+/* What the replay says of the event, and whether that can be true. */
 void cost_fill_replay(struct cost_replay *out, const struct cost *c, const struct look *l, const struct replayed *p);
-/* The replay whose total time the table shows: the better machine, or the one without the events if that gives none. */
+/* The replay whose total time the table shows: that in which only the event is free, else the better machine, else the
+ * one without the events.  out->each: NaN, too, if the check withholds it. */
 const struct replayed *cost_chosen(const struct cost *c, const struct look *l, struct cost_replay *out);
 /* Prints everything.  0, or an error after one printed line. */
 int cost_print_all(struct cost *c);

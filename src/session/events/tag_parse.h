@@ -31,7 +31,8 @@
 	X("write_back", 0, SPMU_DID(WROTE_BACK_L1D) | SPMU_DID(WROTE_BACK_L2)) \
 	X("page_walk", 0, SPMU_DID(STLB_MISS)) \
 	X("itlb_miss", 0, SPMU_DID(ITLB_MISS_F)) \
-	X("assist", 0, SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX))
+	X("assist", 0, SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX) | SPMU_DID(ASSIST_FP_INPUT) | \
+		SPMU_DID(ASSIST_FP_OUTPUT))
 
 /* ERR_INPUT, with the place and the nearest names. */
 int  tag_parse(struct tag *out, const char *text, struct err *err);

@@ -11,7 +11,7 @@ export TMPDIR="$work"
 # Compares, from the CSV, the graph's prediction for the class with both replays, and the path's length with the run's.
 compare() { # CLASS LEAST_SHARE MOST_OFF_ALONE OPTION... PROGRAM...
 	class=$1 share=$2 off=$3; shift 3
-	"$SOFTPMU" cost --graph --only -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" ||
+	"$SOFTPMU" cost --graph --better -x, -o "$work/out" -e "$class" "$@" >/dev/null 2>"$work/err" ||
 		{ bad "$class"; cat "$work/err"; return; }
 	if awk -F, -v class="$class" -v share="$share" -v off="$off" '
 		$1 == "graph" && $2 == "all" { cycles = $3; path = $4 }

@@ -28,7 +28,7 @@ for c in 11 12; do
 done
 same "a sampled line has four columns more" "$(awk -F, 'NR == 1 { print NF }' sampled)" \
 	"$(awk -F, 'NR == 1 { print NF + 4 }' full)"
-near "mispredict: the interval of its total time, percent" "$(field sampled mispredict 19)" 0.1 30
+near "mispredict: the interval of its total time, percent" "$(field sampled mispredict 21)" 0.1 30
 sum=$(awk -F, '$1 == "cpi" { s += $3 } END { print s }' sampled)
 costs table --sample=32K,4K,4K --by=function
 within "the groups add up to the cycles" "$sum" \
@@ -46,7 +46,7 @@ shared() {	# OUT OPTION...
 	"$SOFTPMU" cost -x, --sample=32K,4K,4K --replay s -o "$out" "$@" || failed=1
 }
 shared one --tag l1_miss --change lock.penalty=33
-shared two --tag l1_miss --change lock.penalty=33 -e no_forward,icache_miss,store_buffer --only
+shared two --tag l1_miss --change lock.penalty=33 -e no_forward,icache_miss,store_buffer
 same "a replay is the same whatever it runs with" "$(grep '^l1_miss' one)" "$(grep '^l1_miss' two)"
 # the same uops twice: their costs cannot be told apart; those of mispredicts and of blocked loads can
 ties() {	# OUT OPTION...

@@ -120,8 +120,8 @@ for options in "" "--per function" "--one-pmu" "-I 0.02"; do
 	to_file topdown $options "$work_" 10
 	fits out.json topdown
 done
-for options in "--pairs --worse --only --histogram -e mispredict,l1_miss,btb_miss,page_walk" \
-	"--graph --slack --by instruction -e l1_miss,mispredict" "--graph --pairs --only -e mispredict,l1_miss" \
+for options in "--pairs --worse --better --histogram -e mispredict,l1_miss,btb_miss,page_walk" \
+	"--graph --slack --by instruction -e l1_miss,mispredict" "--graph --pairs --better -e mispredict,l1_miss" \
 	"--sample=4K,500,500 --no-total"; do
 	# shellcheck disable=SC2086
 	to_file cost $options "$work_" 2000

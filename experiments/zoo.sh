@@ -30,7 +30,7 @@ row() {
 		printf "%s|%s|%s|%s|%s|%s|%s\n", n, tool, verdict, promised, gained, cause, promise }'
 }
 field() { sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",}]*\).*/\1/p"; }
-# The largest share of an event, of 2 % or more, or the largest group of the decomposition besides `base`.
+# The largest share of an event or what-if, of 2 % or more, or the largest group of the decomposition besides `base`.
 cost_verdict() {
 	awk '
 	function get(key,   at) {
@@ -41,6 +41,7 @@ cost_verdict() {
 		return at
 	}
 	/^[{]"event"/ { v = get("share_total_time"); if (v != "null" && v > best) { best = v; event = get("event") } }
+	/^[{]"what_if"/ { v = get("share"); if (v != "null" && v > best) { best = v; event = get("what_if") } }
 	/^[{]"group"/ {
 		v = get("cycles") + 0
 		if (get("group") == "base") base = v

@@ -4,46 +4,13 @@
  * Thresholds: an event counts if it happens in at least one of OFTEN executions.  The shares that tell one
  * pattern from another are GUESSES.  Experiment that would settle them: apply the rules to programs whose fixes
  * are known, and count wrong advice; tests/programs/advice.c has one such pair for each rule. */
-#include "analysis/tune/advice_rules.h"
-#include "analysis/cost/cost.h"
+#include "analysis/tune/advice_rules_internal.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 15 };	/* bytes of an instruction */
-enum { OFTEN = 20, ENOUGH = 200, PAGE = 4096 };	/* ENOUGH: fewer events show no pattern */
-
-/* ---- changes of the machine ---- */
-
-bool advice_change(enum advice_change change, struct core_config *c, char *text, size_t bytes, const char **why)
-{
-	static const struct { const char *event; enum cost_try how; } by_event[ADVICE_CHANGES_COUNT] = {
-		[ADVICE_PREDICTOR] = { "mispredict", COST_BETTER },
-		[ADVICE_INDIRECT] = { "mispredict", COST_BETTER },
-		[ADVICE_L1I] = { "icache_miss", COST_BETTER },
-		[ADVICE_ITLB] = { "itlb_miss", COST_BETTER },
-		[ADVICE_SPLIT] = { "split", COST_BETTER },
-		[ADVICE_FORWARD] = { "no_forward", COST_BETTER },
-		[ADVICE_L3] = { "l2_miss", COST_WITHOUT },
-		[ADVICE_MEMORY] = { "l3_miss", COST_WITHOUT },
-		[ADVICE_PAGES] = { "page_walk", COST_WITHOUT },
-	};
-	*text = 0;
-	if (change == ADVICE_L2) {	/* L2 as fast as L1D, or nearly */
-		*why = "L2 is as quick as L1D";
-		if (c->l2_latency <= c->l1d_latency + 1)
-			return false;
-		c->l2_latency = c->l1d_latency + 1;
-		snprintf(text, bytes, "l2.latency=%u", c->l2_latency);
-		return !core_config_check(c, NULL);
-	}
-	const struct cost_event *e = by_event[change].event ? cost_event_find(by_event[change].event) : NULL;
-	*why = "no feature of the machine changes this event alone";
-	if (!e || e->change(c, by_event[change].how, text, bytes, why) == COST_NO_CHANGE)
-		return false;
-	return !core_config_check(c, NULL);
-}
 
 /* ---- places ---- */
 
@@ -77,6 +44,11 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 	a->apart += s->apart;
 	a->lines += s->lines;
 	a->bytes += s->bytes;
+	a->slow += s->slow;
+	a->serial += s->serial;
+	a->merged += s->merged;
+	a->moved += s->moved;
+	p->places++;
 	const struct evidence_site *w = &p->worst;
 	const uint64_t had = w->n[EVIDENCE_L1D_MISS] + w->n[EVIDENCE_LFB_HIT],
 		       has = s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT];
@@ -90,14 +62,17 @@ bool advice_of_lines(const struct evidence_site *s)
 {
 	static const uint8_t any[] = { EVIDENCE_COND_MISSED, EVIDENCE_INDIRECT_MISSED, EVIDENCE_ALIAS, EVIDENCE_BLOCKED,
 		EVIDENCE_SPLIT, EVIDENCE_OTHER_CORE, EVIDENCE_WALK, EVIDENCE_FP_SCALAR,
-		EVIDENCE_LOCKS, EVIDENCE_DIVIDES };
+		EVIDENCE_LOCKS, EVIDENCE_DIVIDES, EVIDENCE_STORE_OTHER_CORE, EVIDENCE_TLB_MISS, EVIDENCE_STORE_MISS,
+		EVIDENCE_CLEARS, EVIDENCE_FENCES, EVIDENCE_ASSISTS_FP, EVIDENCE_ASSISTS_VECTOR, EVIDENCE_BLENDS,
+		EVIDENCE_STRING, EVIDENCE_CALLS };
 	for (size_t i = 0; i < sizeof any; i++)
 		if (s->n[any[i]] >= ENOUGH)
 			return true;
-	return s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT] >= ENOUGH;
+	return s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT] >= ENOUGH || s->slow >= ENOUGH || s->merged >= ENOUGH ||
+		s->part[EXACT_FRONT_END] / EXACT_CYCLE >= ENOUGH || s->part[EXACT_PORT] / EXACT_CYCLE >= ENOUGH;
 }
 
-static double charged(const struct advice_place *p, uint32_t causes)
+double advice_charged(const struct advice_place *p, uint32_t causes)
 {
 	uint64_t parts = 0;
 	for (unsigned i = 0; i < EXACT_CAUSES; i++)
@@ -105,31 +80,28 @@ static double charged(const struct advice_place *p, uint32_t causes)
 	return (double)parts / EXACT_CYCLE;
 }
 
-static double of(uint64_t part, uint64_t all) { return all ? (double)part / (double)all : 0; }
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /* ---- rules ---- */
 
-#define CAUSE(name) (1u << EXACT_##name)
-#define SAY(a, ...) snprintf((a)->evidence, sizeof (a)->evidence, __VA_ARGS__)
-
-static bool gains(struct advice *a, enum advice_change change, uint64_t part, uint64_t all)
+bool advice_gains(struct advice *a, enum advice_change change, double part, double all)
 {
 	a->change = change;
-	a->share = of(part, all);
+	a->share = all > 0 ? part / all : 0;
 	return true;
 }
 
 static bool random_branch(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t conds = p->sum.n[EVIDENCE_CONDS], missed = p->sum.n[EVIDENCE_COND_MISSED];
-	const double taken = of(p->sum.n[EVIDENCE_TAKEN], conds);
+	const double taken = advice_of(p->sum.n[EVIDENCE_TAKEN], conds);
 	if (missed < ENOUGH || missed * 10 < conds || taken < 0.1 || taken > 0.9)
 		return false;
 	SAY(a, "%" PRIu64 " of %" PRIu64 " executions mispredicted (%.1f %%), taken in %.1f %%", missed, conds,
-		100 * of(missed, conds), 100 * taken);
-	a->charged = charged(p, CAUSE(MISPREDICT));
-	return gains(a, ADVICE_PREDICTOR, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
+		100 * advice_of(missed, conds), 100 * taken);
+	a->charged = advice_charged(p, CAUSE(MISPREDICT));
+	return advice_gains(
+		a, ADVICE_PREDICTOR, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
 }
 
 static bool random_target(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -138,9 +110,10 @@ static bool random_target(const struct advice_place *p, const struct advice_prog
 	if (missed < ENOUGH || missed * 10 < all)
 		return false;
 	SAY(a, "%" PRIu64 " of %" PRIu64 " indirect jumps and calls mispredicted (%.1f %%)", missed, all,
-		100 * of(missed, all));
-	a->charged = charged(p, CAUSE(MISPREDICT));
-	return gains(a, ADVICE_INDIRECT, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
+		100 * advice_of(missed, all));
+	a->charged = advice_charged(p, CAUSE(MISPREDICT));
+	return advice_gains(
+		a, ADVICE_INDIRECT, missed, r->n[EVIDENCE_COND_MISSED] + r->n[EVIDENCE_INDIRECT_MISSED]);
 }
 
 static bool code_alias(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -152,36 +125,66 @@ static bool code_alias(const struct advice_place *p, const struct advice_program
 		"%" PRIu64 " of its %" PRIu64 " misses of L1I would hit if it were fully associative: code at "
 		"addresses equal modulo %u KB",
 		p->sum.code_conflict, missed, r->core->l1i_size / r->core->l1i_ways >> 10);
-	a->charged = charged(p, CAUSE(ICACHE));
-	return gains(a, ADVICE_L1I, p->sum.code_conflict, r->n[EVIDENCE_ICACHE]);
+	a->charged = advice_charged(p, CAUSE(ICACHE));
+	return advice_gains(a, ADVICE_L1I, p->sum.code_conflict, r->n[EVIDENCE_ICACHE]);
+}
+
+/* At least half of what the front end lost here was lost by these causes.  (Threads that share a core: not known.) */
+static bool mostly(const struct advice_place *p, uint32_t causes)
+{
+	const double all = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER) | CAUSE(FRONT_END));
+	return all > 0 && advice_charged(p, causes) * 2 >= all;
 }
 
 /* Code that is executed nearly as it lies: no other order of it would make it fit. */
+static bool dense(const struct advice_place *p)
+{
+	return p->code_bytes * 4 >= p->code_lines * 64 * 3;
+}
+
 static bool code_size(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE];
-	if (missed < ENOUGH || p->code_lines * 64 <= r->core->l1i_size || p->code_bytes * 4 < p->code_lines * 64 * 3)
+	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], decoded = p->sum.n[EVIDENCE_DECODED],
+		       holds = (uint64_t)r->core->dsb_sets * r->core->dsb_ways * r->core->dsb_line_uops;
+	a->charged = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
+	if (missed >= ENOUGH && p->code_lines * 64 > r->core->l1i_size && dense(p)) {
+		SAY(a,
+			"%" PRIu64 " KB of it are executed, and L1I has %u KB: %" PRIu64 " misses of L1I in %" PRIu64
+			" instructions",
+			p->code_lines >> 4, r->core->l1i_size >> 10, missed, p->sum.instructions);
+		return advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
+	}
+	/* a quarter of what the uop cache could hold at best: lines are seldom full */
+	if (!holds || decoded < 10 * ENOUGH || decoded * 2 < p->sum.n[EVIDENCE_SLOTS] || !dense(p) ||
+		p->places * 4 < holds || !mostly(p, CAUSE(FRONT_END)) || r->lcp * 20 > decoded)
 		return false;
 	SAY(a,
-		"%" PRIu64 " KB of it are executed, and L1I has %u KB: %" PRIu64 " misses of L1I in %" PRIu64
-		" instructions",
-		p->code_lines >> 4, r->core->l1i_size >> 10, missed, p->sum.instructions);
-	a->charged = charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
-	return gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
+		"%" PRIu64 " of its %" PRIu64 " uops come from the legacy decoders; %" PRIu64 " KB of code are "
+		"executed, and the uop cache does not hold them",
+		decoded, p->sum.n[EVIDENCE_SLOTS], p->code_bytes >> 10);
+	a->charged = advice_charged(p, CAUSE(FRONT_END));
+	return advice_gains(a, ADVICE_DSB, advice_charged(p, CAUSE(FRONT_END)), r->part[EXACT_FRONT_END]);
 }
 
 static bool code_layout(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], pages = p->sum.n[EVIDENCE_ITLB];
-	if (missed + pages < ENOUGH)
-		return false;
+	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], pages = p->sum.n[EVIDENCE_ITLB],
+		       unknown = p->sum.n[EVIDENCE_UNKNOWN_BRANCH], jumps = p->sum.n[EVIDENCE_JUMPS];
 	SAY(a,
 		"%" PRIu64 " misses of L1I, %" PRIu64 " of the instruction TLB, %" PRIu64 " branches unknown to the "
-		"BTB in %" PRIu64 " instructions",
-		missed, pages, p->sum.n[EVIDENCE_UNKNOWN_BRANCH], p->sum.instructions);
-	a->charged = charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
-	return missed >= pages ? gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
-			       : gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
+		"BTB, %" PRIu64 " taken branches in %" PRIu64 " instructions",
+		missed, pages, unknown, jumps, p->sum.instructions);
+	a->charged = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
+	if (unknown >= ENOUGH && mostly(p, CAUSE(RESTEER)))
+		return advice_gains(a, ADVICE_BTB, unknown, r->n[EVIDENCE_UNKNOWN_BRANCH]);
+	if (missed + pages >= ENOUGH && mostly(p, CAUSE(ICACHE) | CAUSE(ITLB)))
+		return missed >= pages ? advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
+				       : advice_gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
+	/* each taken branch ends what a cycle can fetch; one in four instructions is more than dense code has */
+	if (jumps < 10 * ENOUGH || jumps * 4 < p->sum.instructions || !mostly(p, CAUSE(FRONT_END)))
+		return false;
+	a->charged = advice_charged(p, CAUSE(FRONT_END));
+	return advice_gains(a, ADVICE_FRONT_END, a->charged, r->part[EXACT_FRONT_END]);
 }
 
 static bool data_alias(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -192,9 +195,9 @@ static bool data_alias(const struct advice_place *p, const struct advice_program
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " loads waited for an older store whose address differs, but not in its "
 		"low 12 bits (%.1f %%)",
-		n, p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
-	a->charged = charged(p, CAUSE(FORWARDING));
-	return gains(a, ADVICE_FORWARD, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
+		n, p->sum.n[EVIDENCE_LOADS], 100 * advice_of(n, p->sum.n[EVIDENCE_LOADS]));
+	a->charged = advice_charged(p, CAUSE(FORWARDING));
+	return advice_gains(a, ADVICE_ALIAS, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
 }
 
 static bool forwarding(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -205,9 +208,9 @@ static bool forwarding(const struct advice_place *p, const struct advice_program
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " loads needed bytes of which an older store had only some, and waited "
 		"until it was written (%.1f %%)",
-		n, p->sum.n[EVIDENCE_LOADS], 100 * of(n, p->sum.n[EVIDENCE_LOADS]));
-	a->charged = charged(p, CAUSE(FORWARDING));
-	return gains(a, ADVICE_FORWARD, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
+		n, p->sum.n[EVIDENCE_LOADS], 100 * advice_of(n, p->sum.n[EVIDENCE_LOADS]));
+	a->charged = advice_charged(p, CAUSE(FORWARDING));
+	return advice_gains(a, ADVICE_FORWARD, n, r->n[EVIDENCE_ALIAS] + r->n[EVIDENCE_BLOCKED]);
 }
 
 static bool split(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -215,71 +218,53 @@ static bool split(const struct advice_place *p, const struct advice_program *r, 
 	const uint64_t n = p->sum.n[EVIDENCE_SPLIT], all = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
 	if (n < ENOUGH || n * OFTEN < all)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " accesses cross a line or a page (%.1f %%)", n, all, 100 * of(n, all));
-	return gains(a, ADVICE_SPLIT, n, r->n[EVIDENCE_SPLIT]);
+	SAY(a, "%" PRIu64 " of %" PRIu64 " accesses cross a line or a page (%.1f %%)", n, all, 100 * advice_of(n, all));
+	return advice_gains(a, ADVICE_SPLIT, n, r->n[EVIDENCE_SPLIT]);
+}
+
+/* Loads and stores of lines that another core had. */
+static uint64_t taken(const uint64_t n[EVIDENCE_COUNT])
+{
+	return n[EVIDENCE_OTHER_CORE] + n[EVIDENCE_STORE_OTHER_CORE];
 }
 
 static bool false_sharing(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const uint64_t n = p->sum.n[EVIDENCE_OTHER_CORE];
-	(void)r;
+	const uint64_t n = taken(p->sum.n);
 	if (n < ENOUGH || p->sum.apart * 2 < n)
 		return false;
 	SAY(a,
-		"%" PRIu64 " of %" PRIu64 " loads got a line that another core had changed; in %" PRIu64
+		"%" PRIu64 " of %" PRIu64 " accesses got a line that another core had changed; in %" PRIu64
 		" of them no two threads use the same bytes of it",
-		n, p->sum.n[EVIDENCE_LOADS], p->sum.apart);
-	a->charged = charged(p, CAUSE(SNOOP));
-	return true;
+		n, p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES], p->sum.apart);
+	a->charged = advice_charged(p, CAUSE(SNOOP) | CAUSE(STORES));
+	return advice_gains(a, ADVICE_SNOOP, n, taken(r->n));
 }
 
 static bool true_sharing(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const uint64_t n = p->sum.n[EVIDENCE_OTHER_CORE];
-	(void)r;
+	const uint64_t n = taken(p->sum.n);
 	if (n < ENOUGH || n * OFTEN < p->sum.n[EVIDENCE_LOADS] || p->sum.apart * 2 >= n)
 		return false;
 	SAY(a,
-		"%" PRIu64 " of %" PRIu64 " loads got a line that another core had changed; in %" PRIu64
+		"%" PRIu64 " of %" PRIu64 " accesses got a line that another core had changed; in %" PRIu64
 		" of them threads use the same bytes of it",
-		n, p->sum.n[EVIDENCE_LOADS], n - p->sum.apart);
-	a->charged = charged(p, CAUSE(SNOOP));
-	return true;
-}
-
-static bool lock(const struct advice_place *p, const struct advice_program *r, struct advice *a)
-{
-	const uint64_t n = p->sum.n[EVIDENCE_LOCKS];
-	(void)r;
-	if (n < ENOUGH || n * OFTEN < p->sum.instructions || p->sum.n[EVIDENCE_OTHER_CORE] * 2 >= n)
-		return false;
-	SAY(a,
-		"%" PRIu64 " locked operations in %" PRIu64 " instructions; in %" PRIu64
-		" of them another core had changed the line",
-		n, p->sum.instructions, p->sum.n[EVIDENCE_OTHER_CORE]);
-	a->charged = charged(p, CAUSE(SERIALIZE));
-	return true;
-}
-
-static bool divide(const struct advice_place *p, const struct advice_program *r, struct advice *a)
-{
-	const uint64_t n = p->sum.n[EVIDENCE_DIVIDES];
-	(void)r;
-	if (n < ENOUGH || n * OFTEN < p->sum.instructions)
-		return false;
-	SAY(a, "%" PRIu64 " operations of dividers in %" PRIu64 " instructions", n, p->sum.instructions);
-	a->charged = charged(p, CAUSE(DIVIDER));
-	return true;
+		n, p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES], n - p->sum.apart);
+	a->charged = advice_charged(p, CAUSE(SNOOP) | CAUSE(STORES));
+	/* what each thread has for itself needs no locked operation either */
+	return advice_gains(a, p->sum.n[EVIDENCE_LOCKS] >= ENOUGH ? ADVICE_OWN : ADVICE_SNOOP, n, taken(r->n));
 }
 
 static bool huge_pages(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const uint64_t n = p->sum.n[EVIDENCE_WALK], all = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
+	const uint64_t n = p->sum.n[EVIDENCE_WALK] + p->sum.n[EVIDENCE_TLB_MISS],
+		       all = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
 	if (n < ENOUGH || n * 5 * OFTEN < all)
 		return false;
-	SAY(a, "%" PRIu64 " of %" PRIu64 " accesses walk the page tables (%.1f %%)", n, all, 100 * of(n, all));
-	a->charged = charged(p, CAUSE(TLB) | CAUSE(L2_WALK) | CAUSE(L3_WALK) | CAUSE(MEMORY_WALK));
-	return gains(a, ADVICE_PAGES, n, r->n[EVIDENCE_WALK]);
+	SAY(a, "%" PRIu64 " of %" PRIu64 " accesses miss the data TLB (%.1f %%), %" PRIu64 " walk the page tables", n,
+		all, 100 * advice_of(n, all), p->sum.n[EVIDENCE_WALK]);
+	a->charged = advice_charged(p, CAUSE(TLB) | CAUSE(L2_WALK) | CAUSE(L3_WALK) | CAUSE(MEMORY_WALK));
+	return advice_gains(a, ADVICE_PAGES, n, r->n[EVIDENCE_WALK] + r->n[EVIDENCE_TLB_MISS]);
 }
 
 /* The cost of the place's misses, with lines on their way, but without lines that other cores had.  The change
@@ -295,14 +280,14 @@ static bool misses(const struct advice_place *p, const struct advice_program *r,
 	const struct core_config *c = r->core;
 	const uint64_t *n = p->sum.n, all = missed(n), l2 = n[EVIDENCE_L2_MISS],
 		       l3 = c->l3_size ? n[EVIDENCE_L3_MISS] : 0, bytes = p->sum.lines * 64;
-	a->charged = charged(p,
+	a->charged = advice_charged(p,
 		CAUSE(L2) | CAUSE(L3) | CAUSE(MEMORY) | CAUSE(LFB) | CAUSE(L2_WALK) | CAUSE(L3_WALK) |
 			CAUSE(MEMORY_WALK));
 	if (l3 * 4 >= all || (c->l3_size && bytes > c->l3_size))
-		return gains(a, ADVICE_MEMORY, all, missed(r->n));
+		return advice_gains(a, ADVICE_MEMORY, all, missed(r->n));
 	if (l2 * 4 >= all || bytes > c->l2_size)
-		return gains(a, ADVICE_L3, all, missed(r->n));
-	return gains(a, ADVICE_L2, all, missed(r->n));
+		return advice_gains(a, ADVICE_L3, all, missed(r->n));
+	return advice_gains(a, ADVICE_L2, all, missed(r->n));
 }
 
 static bool missing(const struct advice_place *p)
@@ -341,11 +326,11 @@ static bool fields(const struct advice_place *p, const struct advice_program *r,
 {
 	const uint64_t most = p->sum.lines * 64;
 	const int64_t step = p->worst.stride < 0 ? -p->worst.stride : p->worst.stride;
-	const bool regular = step >= 16 && step <= 1024 && of(p->worst.regular, p->worst.steps) >= 0.5;
+	const bool regular = step >= 16 && step <= 1024 && advice_of(p->worst.regular, p->worst.steps) >= 0.5;
 	/* either the steps are regular, over elements of which only a part is used; or the same lines come
 	 * again and again in no order, and the same part of them is used */
 	if (!missing(p) || p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most ||
-		(!regular && missed(p->sum.n) < 3 * p->sum.lines))
+		(!regular && missed(p->sum.n) < 2 * p->sum.lines))
 		return false;
 	if (regular)
 		SAY(a,
@@ -359,7 +344,7 @@ static bool fields(const struct advice_place *p, const struct advice_program *r,
 			p->sum.lines, most >> 10, (double)p->sum.bytes / (double)p->sum.lines, p->sum.bytes >> 10,
 			missed(p->sum.n), p->sum.n[EVIDENCE_LOADS]);
 	misses(p, r, a);
-	a->share *= 1 - of(p->sum.bytes, most);
+	a->share *= 1 - advice_of(p->sum.bytes, most);
 	return true;
 }
 
@@ -367,14 +352,14 @@ static bool blocking(const struct advice_place *p, const struct advice_program *
 {
 	const uint64_t n = missed(p->sum.n), lines = larger(p->sum.lines, 1);
 	if (!missing(p) || n < 3 * lines || lines * 64 * 2 < r->core->l1d_size ||
-		of(p->worst.regular, p->worst.steps) < 0.5)
+		advice_of(p->worst.regular, p->worst.steps) < 0.5)
 		return false;
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " loads miss L1D, %" PRIu64 " times each of %" PRIu64 " lines (%" PRIu64
 		" KB, L1D has %u KB): they are displaced before they are used again",
 		n, p->sum.n[EVIDENCE_LOADS], n / lines, lines, lines >> 4, r->core->l1d_size >> 10);
 	misses(p, r, a);
-	a->share *= 1 - 1 / of(n, lines);	/* each line must come once */
+	a->share *= 1 - 1 / advice_of(n, lines);	/* each line must come once */
 	return true;
 }
 
@@ -383,10 +368,10 @@ static bool prefetch(const struct advice_place *p, const struct advice_program *
 	const struct evidence_site *w = &p->worst;
 	const int64_t step = w->stride < 0 ? -w->stride : w->stride;
 	if (!missing(p) || p->sum.n[EVIDENCE_L2_MISS] * OFTEN < p->sum.n[EVIDENCE_LOADS] ||
-		of(w->regular, w->steps) < 0.7 || step < 64)
+		advice_of(w->regular, w->steps) < 0.7 || step < 64)
 		return false;
 	SAY(a, "%" PRIu64 " of %" PRIu64 " loads miss L2, at steps of %" PRId64 " bytes (%.1f %% of them)%s",
-		p->sum.n[EVIDENCE_L2_MISS], p->sum.n[EVIDENCE_LOADS], w->stride, 100 * of(w->regular, w->steps),
+		p->sum.n[EVIDENCE_L2_MISS], p->sum.n[EVIDENCE_LOADS], w->stride, 100 * advice_of(w->regular, w->steps),
 		step >= PAGE ? ", which no prefetcher follows from page to page" : "");
 	return misses(p, r, a);
 }
@@ -402,25 +387,27 @@ static bool unoptimised(const struct advice_place *p, const struct advice_progra
 	SAY(a,
 		"%.2f accesses an instruction, and %.1f %% of the loads get what was just stored there: variables are "
 		"kept in memory",
-		of(moved, p->sum.instructions), 100 * of(p->kept, p->sum.n[EVIDENCE_LOADS]));
-	a->charged = charged(p, ~0u);
+		advice_of(moved, p->sum.instructions), 100 * advice_of(p->kept, p->sum.n[EVIDENCE_LOADS]));
+	a->charged = advice_charged(p, ~0u);
 	a->unmeasured = true;
 	return true;
 }
 
 static bool scalar(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	(void)r;
 	const uint64_t n = p->sum.n[EVIDENCE_FP_SCALAR];
 	const int64_t step = p->worst.stride < 0 ? -p->worst.stride : p->worst.stride;
 	if (n < 10 * ENOUGH || n * 5 < p->sum.instructions || p->sum.n[EVIDENCE_FP_VECTOR] ||
-		(step != 4 && step != 8) || of(p->worst.regular, p->worst.steps) < 0.7)
+		(step != 4 && step != 8) || advice_of(p->worst.regular, p->worst.steps) < 0.7)
 		return false;
 	SAY(a,
 		"%" PRIu64 " scalar floating-point operations and no packed one in %" PRIu64 " instructions, on "
 		"neighbouring elements of %" PRId64 " bytes",
 		n, p->sum.instructions, step);
-	a->charged = charged(p, ~0u);
+	a->charged = advice_charged(p, ~0u);
+	/* packed operations and several accumulators help most where the sum waits for itself */
+	if (advice_charged(p, CAUSE(EXECUTION)) * 2 >= a->charged)
+		return advice_gains(a, ADVICE_LATENCY, advice_charged(p, CAUSE(EXECUTION)), r->part[EXACT_EXECUTION]);
 	a->unmeasured = true;
 	return true;
 }
@@ -440,7 +427,7 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 		"put the functions that run in turn next to each other: -ffunction-sections with an order for the " \
 		"linker, or relayout (--build with --bolt)", \
 		true, 1) \
-	X(code_size, "code-size", "code that L1I does not hold", \
+	X(code_size, "code-size", "code that the caches for code do not hold", \
 		"make it smaller: less inlining and unrolling (-Os, noinline), loops and tables instead of copies; " \
 		"or do one part of the work for many elements before the next part", \
 		true, 1) \
@@ -464,14 +451,49 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 		"let each thread have its own, on a line of its own, and put them together seldom; or hand over less " \
 		"often", \
 		false, 2) \
-	X(lock, "lock", "locked operations", \
+	X(advice_spin_wait, "spin-wait", "a thread that polls what another one writes", \
+		"hand over more work at a time, or wait otherwise: PAUSE in the loop, then a futex (a condition " \
+		"variable, std::atomic::wait)", \
+		false, 2) \
+	X(advice_lock, "lock", "locked operations", \
 		"use plain operations where only one thread comes; else count in a local variable and add it to the " \
 		"shared one seldom", \
 		false, 0) \
-	X(divide, "divide", "divisions", \
+	X(advice_fence, "fence", "fences and serialising instructions", \
+		"use the weakest order that is enough (memory_order_release and acquire need no fence here), and " \
+		"only where threads meet; no CPUID or RDTSCP in hot loops", \
+		false, 0) \
+	X(advice_divide, "divide", "divisions", \
 		"multiply by the reciprocal of what stays the same, divide by constants, shift for powers of two; " \
 		"take narrower types", \
-		false, 0) \
+		false, 3) \
+	X(advice_denormal, "denormal", "operations on denormal numbers", \
+		"let them be zero: _MM_SET_FLUSH_ZERO_MODE and _MM_SET_DENORMALS_ZERO_MODE in each thread, or " \
+		"-ffast-math when linking; or scale the data", \
+		false, 3) \
+	X(advice_sse_avx, "sse-avx", "legacy SSE code behind 256-bit code", \
+		"compile all of it with -mavx, or put VZEROUPPER (_mm256_zeroupper) behind the 256-bit code", \
+		false, 3) \
+	X(advice_string, "string", "string instructions on short data", \
+		"copy and search by vector instructions: memcpy with a constant size, -mmemcpy-strategy, " \
+		"-minline-all-stringops, library calls instead of REP", \
+		false, 3) \
+	X(advice_partial, "partial-register", "parts of registers that must be merged", \
+		"write whole registers: MOVZX instead of moves into AH to DH; take 32-bit types for what is computed", \
+		false, 3) \
+	X(advice_lcp, "lcp", "length-changing prefixes", \
+		"no 16-bit constants in hot code: take int instead of short for what is compared and computed", \
+		false, 3) \
+	X(advice_jcc, "jcc", "branches that touch a boundary of 32 bytes", \
+		"compile with -Wa,-mbranches-within-32B-boundaries", true, 1) \
+	X(advice_store_passed, "store-passed", "loads that pass a store to the same address", \
+		"keep the value in a register, or compute the store's address earlier", false, 0) \
+	X(advice_load_chain, "load-chain", "misses that wait for each other", \
+		"follow several chains in turn, prefetch the next element (__builtin_prefetch), or lay the elements " \
+		"out in the order of use", \
+		false, 4) \
+	X(advice_allocation, "allocation", "memory that is allocated and freed again and again", \
+		"allocate once outside of the loop and use it again, or take it from a pool or the stack", false, 0) \
 	X(conflict_between, "thread-conflict", "threads displace each other's lines in a set", \
 		"stagger the start addresses of what each thread uses, stacks too, by a different number of lines " \
 		"each", \
@@ -494,7 +516,14 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	X(scalar, "vectorise", "a loop that could be vectorised", \
 		"compile with -O3 -march=native, and -ffast-math where the order of the sums does not matter " \
 		"(--build tries sets of flags); restrict, fixed trip counts", \
-		false, 0)
+		false, 3) \
+	X(advice_chain, "chain", "computations that wait for each other", \
+		"use several independent accumulators, or another order of the operations (-fassociative-math)", \
+		false, 3) \
+	X(advice_port, "port", "work for the same execution ports", \
+		"replace a part of it by operations of other ports (LEA and shifts for multiplications, loads for " \
+		"shuffles), or do less of it", \
+		false, 3)
 
 const struct advice_rule advice_rules[] = {
 #define X(function, name, title, advice, whole, class_of) { name, title, advice, whole, class_of },

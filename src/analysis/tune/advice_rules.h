@@ -20,7 +20,9 @@
 #include "core/machine/config.h"
 
 #define ADVICE_CHANGES(X) /* of the machine */ \
-	X(NONE) X(PREDICTOR) X(INDIRECT) X(L1I) X(ITLB) X(SPLIT) X(FORWARD) X(L2) X(L3) X(MEMORY) X(PAGES)
+	X(NONE) X(PREDICTOR) X(INDIRECT) X(BTB) X(L1I) X(ITLB) X(DSB) X(JCC) X(LCP) X(FRONT_END) X(SPLIT) X(ALIAS) \
+	X(FORWARD) X(CLEAR) X(SNOOP) X(LOCK) X(OWN) X(SERIALIZE) X(L2) X(L3) X(MEMORY) X(PAGES) X(DIVIDE) X(ASSIST) \
+	X(BLEND) X(LATENCY) X(PORTS) X(PARTIAL)
 enum advice_change {
 #define X(name) ADVICE_##name,
 	ADVICE_CHANGES(X)
@@ -29,6 +31,9 @@ enum advice_change {
 };
 /* Changes c and writes the changed fields into text. false with *why: the machine cannot be changed that way. */
 bool advice_change(enum advice_change change, struct core_config *c, char *text, size_t bytes, const char **why);
+
+/* How to see whether a change of the code did what the change of the machine does: a command, or what to look at. */
+void advice_check(enum advice_change change, char *text, size_t bytes);
 
 struct advice_place {		/* the sites of one place, added up */
 	const char *function, *file, *dso;	/* file: "" if not known.  The caller owns the texts. */
@@ -41,6 +46,8 @@ struct advice_place {		/* the sites of one place, added up */
 	/* threads that share L1D begin at addresses that are equal, to within a line, modulo the bytes of a way */
 	bool between;
 	uint64_t code_lines, code_bytes;	/* of the instructions that were executed; bytes: about as many */
+	uint64_t places;	/* instructions of it that were executed */
+	uint64_t allocations;	/* calls of the allocator; the caller sets it */
 	uint64_t kept;		/* of FORWARDED: loads of one and the same address, of a variable in memory */
 };
 /* p: zero, with its names set. */
@@ -54,6 +61,10 @@ struct advice_program {		/* what a rule knows of the whole run */
 	double cycles;		/* elapsed */
 	double charged;		/* cycles of the exact profile, of all threads; 0: there is none */
 	uint64_t n[EVIDENCE_COUNT];	/* of all places */
+	double part[EXACT_CAUSES];	/* cycles of the exact profile by cause */
+	uint64_t lcp, merged;		/* evidence_lcp; evidence_site.merged of all places */
+	uint64_t allocations;		/* calls of the allocator */
+	double allocator;		/* cycles of the exact profile that are charged to its functions */
 };
 
 struct advice_rule {

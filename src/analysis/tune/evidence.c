@@ -99,6 +99,7 @@ struct core_caches { uint64_t number; struct shadow data, code; struct core_cach
 struct evidence {
 	uint32_t data_bytes, code_bytes;
 	bool failed;
+	uint64_t lcp;
 	struct evidence_site *site;
 	uint32_t *bucket;	/* 1 + index; 0: free */
 	size_t sites, room, buckets;
@@ -118,6 +119,7 @@ struct evidence_thread {
 	uint64_t code_line;	/* line that it fetched from last */
 	bool code_there;	/* the fully associative L1I had that line */
 	bool ended;
+	bool inside;		/* an instruction has begun and not ended */
 };
 
 int evidence_create(struct evidence **out, const struct core_config *core, struct err *err)
@@ -156,8 +158,9 @@ void evidence_destroy(struct evidence *e)
 
 struct core_wanted evidence_wanted(void)
 {
-	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC };
-	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
+	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC,
+		SPMU_SIG_LCP_STALL };
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0), .assists = true };
 	for (size_t i = 0; i < sizeof signal; i++)
 		w.signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
 	return w;
@@ -318,12 +321,13 @@ static void step(struct evidence_site *s, uint64_t addr)
 static void on_access(struct evidence_thread *t, struct evidence_site *s, const struct spmu_record *u)
 {
 	struct evidence *e = t->of;
-	const bool missed = u->is & SPMU_IS(LOAD) && u->did & (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT));
+	const bool load = u->is & SPMU_IS(LOAD),
+		   missed = u->did & (load ? SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT) : SPMU_DID(STORE_L1D_MISS));
 	const uint64_t number = u->addr >> LINE_LOG2;
 	const unsigned from = (unsigned)(u->addr & (LINE_BYTES - 1)),
 		       bytes = u->size < LINE_BYTES ? u->size : LINE_BYTES;
 	step(s, u->addr);
-	if (shadow_use(&t->core->data, number) && missed &&
+	if (shadow_use(&t->core->data, number) && missed && load &&
 		!(u->did & (SPMU_DID(LFB_HIT) | SPMU_DID(SNOOP_HIT) | SPMU_DID(SNOOP_HITM))))
 		s->conflict++;
 	uint64_t mask = bytes == LINE_BYTES ? UINT64_MAX : (UINT64_C(1) << bytes) - 1;
@@ -337,12 +341,32 @@ static void on_access(struct evidence_thread *t, struct evidence_site *s, const 
 			continue;
 		if (missed)
 			line_missed(l, (uint32_t)(s - e->site) + 1);
-		if (u->is & SPMU_IS(LOAD) && u->did & SPMU_DID(SNOOP_HITM) && !(l->first & l->others))
+		if (u->did & (load ? SPMU_DID(SNOOP_HITM) : SPMU_DID(STORE_HITM)) && !(l->first & l->others))
 			s->apart++;
 	}
 }
 
-static void on_uop(struct evidence_thread *t, const struct spmu_record *u)
+/* What a uop's times say. */
+static void on_times(struct evidence_thread *t, struct evidence_site *s, const struct spmu_record *u, uint64_t base)
+{
+	const uint64_t memory = SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR) | SPMU_IS(STORE_DATA);
+	if (u->is & SPMU_IS(INST_BEGIN))
+		t->inside = true;
+	else if (!t->inside && !(u->is & (SPMU_IS(FLAGS_MERGE) | SPMU_IS(VECTOR_BLEND))))
+		s->merged++;
+	if (u->is & SPMU_IS(INST_END))
+		t->inside = false;
+	s->slow += u->is & SPMU_IS(EXEC) && !(u->is & (memory | SPMU_IS(DIVIDE))) && u->complete > u->dispatch + 1;
+	if (u->is & SPMU_IS(LOAD)) {
+		s->serial += s->complete && base + u->dispatch >= s->complete;
+		s->complete = base + u->complete;
+	}
+	s->moved += u->is & SPMU_IS(STRING_REP) ? u->size : 0;
+	if (u->is & SPMU_IS(CALL) && u->addr)
+		s->target = u->addr;
+}
+
+static void on_uop(struct evidence_thread *t, const struct spmu_record *u, uint64_t base)
 {
 	const uint64_t code = u->ip >> LINE_LOG2;
 	if (code != t->code_line) {
@@ -355,6 +379,7 @@ static void on_uop(struct evidence_thread *t, const struct spmu_record *u)
 		return;
 	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
 		s->n[i] += (!event[i].is || u->is & event[i].is) && (!event[i].did || u->did & event[i].did);
+	on_times(t, s, u, base);
 	if (u->did & SPMU_DID(ICACHE_MISS) && t->code_there)
 		s->code_conflict++;
 	if (u->addr && u->size && u->is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR)) && !(u->is & SPMU_IS(PREFETCH_SW)))
@@ -367,9 +392,10 @@ void evidence_thread_batch(struct evidence_thread *t, const struct spmu_batch *b
 		exact_batch(t->exact, b);
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *u = &b->records[i];
+		t->of->lcp += u->kind == SPMU_REC_SIGNAL && u->signal == SPMU_SIG_LCP_STALL;
 		if (u->kind != SPMU_REC_UOP || !(u->did & SPMU_DID(RETIRED)))
 			continue;
-		on_uop(t, u);
+		on_uop(t, u, b->base_cycle);
 		if (!t->exact && u->is & SPMU_IS(INST_END)) {
 			struct evidence_site *s = site_of(t, u->ip);
 			if (s)
@@ -426,6 +452,8 @@ int evidence_finish(struct evidence *e, struct err *err)
 	e->buckets = 0;		/* no site is looked up any more */
 	return e->failed ? err_set(err, ERR_NOMEM, "out of memory: some of the evidence is missing") : 0;
 }
+
+uint64_t evidence_lcp(const struct evidence *e) { return e->lcp; }
 
 const struct evidence_site *evidence_sites(const struct evidence *e, size_t *count)
 {

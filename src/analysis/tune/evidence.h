@@ -49,7 +49,23 @@
 	X(ITLB,       0, SPMU_DID(ITLB_MISS_F)) \
 	X(FP_SCALAR,  SPMU_IS(FP_SCALAR_SINGLE) | SPMU_IS(FP_SCALAR_DOUBLE), 0) \
 	X(FP_VECTOR,  SPMU_IS(FP_128_SINGLE) | SPMU_IS(FP_128_DOUBLE) | SPMU_IS(FP_256_SINGLE) | \
-	              SPMU_IS(FP_256_DOUBLE), 0)
+	              SPMU_IS(FP_256_DOUBLE), 0) \
+	X(TLB_MISS,   SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR), SPMU_DID(STLB_HIT)) \
+	X(STORE_MISS, SPMU_IS(STORE_ADDR), SPMU_DID(STORE_L1D_MISS)) \
+	X(STORE_L2,   SPMU_IS(STORE_ADDR), SPMU_DID(STORE_L2_HIT)) \
+	X(STORE_L3,   SPMU_IS(STORE_ADDR), SPMU_DID(STORE_L3_HIT)) \
+	X(STORE_OTHER_CORE, SPMU_IS(STORE_ADDR), SPMU_DID(STORE_HITM)) \
+	X(CLEARS,     SPMU_IS(LOAD), SPMU_DID(CLEAR_MEMORY_ORDER)) \
+	X(FENCES,     SPMU_IS(SERIALIZING), 0) \
+	X(PAUSES,     SPMU_IS(PAUSE), 0) \
+	X(ASSISTS_FP, 0, SPMU_DID(ASSIST_FP_INPUT) | SPMU_DID(ASSIST_FP_OUTPUT)) \
+	X(ASSISTS_VECTOR, 0, SPMU_DID(ASSIST_AVX_TO_SSE) | SPMU_DID(ASSIST_SSE_TO_AVX)) \
+	X(BLENDS,     SPMU_IS(VECTOR_BLEND), 0) \
+	X(STRING,     SPMU_IS(STRING_REP), 0) \
+	X(SLOTS,      SPMU_IS(SLOT), 0) \
+	X(DECODED,    SPMU_IS(SLOT), SPMU_DID(FROM_MITE)) \
+	X(JUMPS,      SPMU_IS(BRANCH), SPMU_DID(TAKEN)) \
+	X(CALLS,      SPMU_IS(CALL), 0)
 enum evidence_event {
 #define X(name, is, did) EVIDENCE_##name,
 	EVIDENCE_EVENTS(X)
@@ -66,7 +82,13 @@ struct evidence_site {		/* an instruction of a thread */
 	uint64_t n[EVIDENCE_COUNT];	/* uops */
 	uint64_t conflict;	/* conflict misses of L1D_MISS; lines that another core took away do not count */
 	uint64_t code_conflict;	/* conflict misses of ICACHE */
-	uint64_t apart;		/* of OTHER_CORE: in lines in which no two threads used the same bytes */
+	/* of OTHER_CORE and STORE_OTHER_CORE: in lines in which no two threads used the same bytes */
+	uint64_t apart;
+	uint64_t slow;		/* computations of two cycles or more, without divides */
+	uint64_t serial;	/* loads that were dispatched when their previous execution was complete, or later */
+	uint64_t merged;	/* uops that rename added before it, to merge parts of a register */
+	uint64_t moved;		/* bytes that STRING loaded or stored */
+	uint64_t target;	/* of CALLS: where the last one went */
 	/* its accesses */
 	uint64_t low, high;	/* least and largest address; low > high: no accesses */
 	int64_t  stride;	/* the step that won a majority vote over all steps */
@@ -74,7 +96,7 @@ struct evidence_site {		/* an instruction of a thread */
 	uint64_t steps, regular;
 	/* lines for most of whose misses this instruction is responsible; bytes of these that the program used */
 	uint64_t lines, bytes;
-	uint64_t last, votes;	/* private */
+	uint64_t last, votes, complete;	/* private */
 };
 
 struct evidence;
@@ -91,6 +113,8 @@ void evidence_thread_end(struct evidence_thread *t);
 int  evidence_finish(struct evidence *e, struct err *err);
 const struct evidence_site *evidence_sites(
 	const struct evidence *e, size_t *count); /* in order of process, address and thread */
+/* Stalls of the decoders by length-changing prefixes: which instructions they belong to is not known. */
+uint64_t evidence_lcp(const struct evidence *e);
 /* Most lines of the program's memory whose used bytes and threads are tracked. */
 enum { EVIDENCE_LINES_MAX = 1 << 21 };
 #endif

@@ -9,7 +9,13 @@
 #include <string.h>
 
 enum { FIELDS_BYTES = 256 };
-struct piece { struct advice a; const struct advice_place *at; double wins; };	/* wins: cycles */
+struct piece {
+	struct advice a;
+	const struct advice_place *at;
+	double wins, low, high;	/* cycles; the range in which the two estimates lie */
+	const char *sure;
+	char data[128];		/* the variable that it accesses most; "": it has no name */
+};
 struct tune_advice {
 	struct symbols *symbols;
 	uint64_t time;		/* of the last side record */
@@ -27,7 +33,7 @@ struct tune_advice {
 		char fields[FIELDS_BYTES];
 		const char *why;
 	} replay[ADVICE_CHANGES_COUNT];
-	bool replays;
+	double loader;		/* cycles of the exact profile that are charged to the dynamic loader */
 	const char *name;	/* of the program, or the stream */
 };
 
@@ -116,7 +122,12 @@ static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *r
 
 /* ---- places ---- */
 
-struct named { const struct evidence_site *site; const char *dso, *symbol, *function, *file; unsigned line; };
+struct named {
+	const struct evidence_site *site;
+	const char *dso, *symbol, *function, *file;
+	unsigned line;
+	uint64_t allocations;	/* calls of the allocator */
+};
 
 static int by_line(const void *x, const void *y)
 {
@@ -145,6 +156,40 @@ static void name_site(struct tune_advice *a, const struct evidence_site *s, stru
 	n->function = n->symbol;
 }
 
+/* Functions of malloc's family, as glibc, other allocators and C++ have them; also behind a PLT entry's name. */
+static bool allocates(const char *symbol)
+{
+	static const char *const name[] = { "malloc", "calloc", "realloc", "free", "cfree", "aligned_alloc", "memalign",
+		"posix_memalign", "operator new", "operator delete", "_Znw", "_Zna", "_Zdl", "_Zda" };
+	static const char *const prefix[] = { "_int_malloc", "_int_free", "_int_realloc", "malloc_consolidate",
+		"unlink_chunk", "sysmalloc", "tcache_", "__libc_malloc", "__libc_free", "__libc_calloc",
+		"__libc_realloc", "_mid_memalign" };
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+		const size_t bytes = strlen(name[i]);
+		if (!strncmp(symbol, name[i], bytes) &&
+			(!symbol[bytes] || symbol[bytes] == '@' || name[i][0] == '_' || strchr(name[i], ' ')))
+			return true;
+	}
+	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+		if (!strncmp(symbol, prefix[i], strlen(prefix[i])))
+			return true;
+	return false;
+}
+
+static bool calls_allocator(struct tune_advice *a, const struct evidence_site *s)
+{
+	struct symbols_place at;
+	symbols_resolve(a->symbols, s->pid, s->target, UINT64_MAX, &at);
+	return at.symbol && allocates(at.symbol->name);
+}
+
+/* The dynamic loader. */
+static bool loads_program(const char *dso)
+{
+	const char *slash = strrchr(dso, '/'), *base = slash ? slash + 1 : dso;
+	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2.", 5) || !strncmp(base, "ld.so", 5);
+}
+
 static void find_line(struct tune_advice *a, struct named *n)
 {
 	struct symbols_place at;
@@ -171,6 +216,7 @@ static void add_places(struct tune_advice *a, const struct named *n, size_t site
 				.line = line, .whole = whole };
 		}
 		advice_place_add(p, n[i].site, a->program.core);
+		p->allocations += n[i].allocations;
 	}
 }
 
@@ -189,9 +235,20 @@ static int find_places(struct tune_advice *a)
 		name_site(a, &s[i], &n[i]);
 		for (unsigned k = 0; k < EVIDENCE_COUNT; k++)
 			a->program.n[k] += s[i].n[k];
-		for (unsigned k = 0; k < EXACT_CAUSES; k++)
-			a->program.charged += (double)s[i].part[k] / EXACT_CYCLE;
+		a->program.merged += s[i].merged;
+		for (unsigned k = 0; k < EXACT_CAUSES; k++) {
+			const double part = (double)s[i].part[k] / EXACT_CYCLE;
+			a->program.charged += part;
+			a->program.part[k] += part;
+			a->program.allocator += allocates(n[i].symbol) ? part : 0;
+			if (loads_program(n[i].dso))
+				a->loader += part;
+		}
+		n[i].allocations = s[i].n[EVIDENCE_CALLS] && s[i].target && calls_allocator(a, &s[i])
+			? s[i].n[EVIDENCE_CALLS] : 0;
+		a->program.allocations += n[i].allocations;
 	}
+	a->program.lcp = evidence_lcp(a->evidence);
 	qsort(n, sites, sizeof *n, by_symbol);
 	add_places(a, n, sites, true);
 	size_t next = 0;
@@ -214,6 +271,9 @@ static int ask(struct tune_advice *a)
 	size_t room = 0;
 	for (size_t i = 0; i < a->places; i++) {
 		unsigned given = 0;	/* classes of which a rule was given */
+		/* the start of a program is not its work, unless there is little else */
+		if (loads_program(a->place[i].dso) && a->loader * 2 < a->program.charged)
+			continue;
 		for (unsigned k = 0; k < advice_rules_count; k++) {
 			struct advice advice;
 			const unsigned class_of = advice_rules[k].class_of;
@@ -230,13 +290,24 @@ static int ask(struct tune_advice *a)
 				a->piece = more;
 			}
 			a->piece[a->pieces++] = (struct piece){ .a = advice, .at = &a->place[i] };
-			a->replay[advice.change].wanted = true;
 		}
 	}
 	return 0;
 }
 
 /* ---- estimates ---- */
+
+/* A replay is made if some piece can be worth it.  Where the exact profile knows the cause, what it charges is nearly
+ * the most that can be gained; a tenth of the threshold is left for what it does not see. */
+static void choose_replays(struct tune_advice *a, double threshold)
+{
+	for (size_t i = 0; i < a->pieces; i++) {
+		const struct piece *p = &a->piece[i];
+		if (!(p->a.charged > 0) || !(a->program.charged > 0) ||
+			p->a.charged >= 0.1 * threshold * a->program.charged)
+			a->replay[p->a.change].wanted = true;
+	}
+}
 
 static int replay(struct tune_advice *a, struct cli_run *r, enum advice_change change)
 {
@@ -260,12 +331,30 @@ static int replay(struct tune_advice *a, struct cli_run *r, enum advice_change c
 	return rc;
 }
 
-static double estimate(const struct tune_advice *a, const struct piece *p)
+/* Cycles elapsed, of those charged. */
+static double elapsed(const struct tune_advice *a, double charged)
 {
-	const double gain = a->program.cycles - a->replay[p->a.change].cycles;
-	if (p->a.change != ADVICE_NONE && a->replay[p->a.change].done)
-		return gain > 0 ? gain * fmin(p->a.share, 1) : 0;
-	return a->program.charged > 0 ? p->a.charged / a->program.charged * a->program.cycles : 0;
+	return a->program.charged > 0 ? charged / a->program.charged * a->program.cycles : 0;
+}
+
+/* The replay's estimate, beside which the exact profile has one of its own: what retirement waited for. */
+static void estimate(const struct tune_advice *a, struct piece *p)
+{
+	const double gain = a->program.cycles - a->replay[p->a.change].cycles, charged = elapsed(a, p->a.charged);
+	p->wins = p->low = p->high = charged;
+	p->sure = p->a.unmeasured ? "low: nothing but a rebuild shows it" : "fair: no replay can free this alone";
+	if (p->a.change == ADVICE_NONE || !a->replay[p->a.change].done)
+		return;
+	p->wins = p->low = p->high = gain > 0 ? gain * fmin(p->a.share, 1) : 0;
+	p->sure = "fair: by a replay; the exact profile cannot tell this cause from others";
+	if (!(charged > 0))
+		return;
+	p->low = fmin(charged, p->wins);
+	p->high = fmax(charged, p->wins);
+	p->sure = p->high <= 1.5 * p->low ? "high: a replay and the exact profile agree"
+		: charged > p->wins ? "fair: retirement waits longer for it than the replay gains: it would wait for "
+				      "something else"
+				    : "fair: the replay gains more than retirement waits for it here";
 }
 
 static int by_gain(const void *x, const void *y)
@@ -276,14 +365,28 @@ static int by_gain(const void *x, const void *y)
 	return a->at != b->at ? (a->at > b->at) - (a->at < b->at) : strcmp(a->a.rule->name, b->a.rule->name);
 }
 
+/* The variable, if the accesses of the place begin in one. */
+static void name_data(struct tune_advice *a, struct piece *p)
+{
+	const struct evidence_site *w = &p->at->worst;
+	struct symbols_place at;
+	if (p->at->whole || w->low > w->high)
+		return;
+	symbols_resolve(a->symbols, w->pid, w->low, UINT64_MAX, &at);
+	if (at.symbol)
+		snprintf(p->data, sizeof p->data, "%s", at.symbol->name);
+}
+
 static void keep_what_counts(struct tune_advice *a, double threshold)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < a->pieces; i++) {
 		struct piece *p = &a->piece[i];
-		p->wins = estimate(a, p);
-		if (p->wins >= threshold * a->program.cycles && p->wins > 0)
-			a->piece[kept++] = *p;
+		estimate(a, p);
+		if (p->wins < threshold * a->program.cycles || !(p->wins > 0))
+			continue;
+		name_data(a, p);
+		a->piece[kept++] = *p;
 	}
 	a->pieces = kept;
 	if (kept)
@@ -312,6 +415,7 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, 
 	r->run.replay = replayed ? replayed : saved;
 	r->run.save = NULL;
 	r->run.argv = NULL;
+	choose_replays(a, threshold);
 	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT && r->run.replay && !rc && !cli_interrupted(); k++)
 		if (a->replay[k].wanted)
 			rc = replay(a, r, (enum advice_change)k);
@@ -337,7 +441,7 @@ static const char *basis(const struct tune_advice *a, const struct piece *p, cha
 
 static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 {
-	char text[FIELDS_BYTES + 64];
+	char text[FIELDS_BYTES + 64], check[160];
 	for (size_t i = 0; i < a->pieces && i < rows; i++) {
 		const struct piece *p = &a->piece[i];
 		fputs("{\"advice\":", to);
@@ -353,9 +457,20 @@ static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 		}
 		fputs(",\"evidence\":", to);
 		json_string(to, p->a.evidence);
-		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,\"basis\":", p->a.unmeasured ? "spent_cycles" : "gain_cycles",
+		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,", p->a.unmeasured ? "spent_cycles" : "gain_cycles",
 			p->wins, p->wins / a->program.cycles);
+		fprintf(to, "\"low\":%.6f,\"high\":%.6f,\"sure\":", p->low / a->program.cycles,
+			p->high / a->program.cycles);
+		json_string(to, p->sure);
+		fputs(",\"basis\":", to);
 		json_string(to, basis(a, p, text));
+		if (*p->data) {
+			fputs(",\"data\":", to);
+			json_string(to, p->data);
+		}
+		advice_check(p->a.change, check, sizeof check);
+		fputs(",\"check\":", to);
+		json_string(to, check);
 		fputs(",\"do\":", to);
 		json_string(to, p->a.rule->advice);
 		fputs("}\n", to);
@@ -364,7 +479,7 @@ static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 
 void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool json)
 {
-	char text[FIELDS_BYTES + 64];
+	char text[FIELDS_BYTES + 64], check[160];
 	if (json) {
 		print_json(a, to, rows);
 		return;
@@ -379,9 +494,16 @@ void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool 
 		if (p->at->line)
 			fprintf(to, " (%s:%u)", p->at->file, p->at->line);
 		fprintf(to, " [%s]\n   evidence  %s\n", p->at->dso, p->a.evidence);
-		fprintf(to, "   %s  %.1f %% (%s)\n", p->a.unmeasured ? "spent   " : "wins    ",
-			100 * p->wins / a->program.cycles, basis(a, p, text));
-		fprintf(to, "   do        %s\n", p->a.rule->advice);
+		if (*p->data)
+			fprintf(to, "   data      %s\n", p->data);
+		fprintf(to, "   %s  %.1f %%", p->a.unmeasured ? "spent   " : "wins    ",
+			100 * p->wins / a->program.cycles);
+		if (p->high - p->low >= 0.001 * a->program.cycles)
+			fprintf(to, ", range %.1f to %.1f %%", 100 * p->low / a->program.cycles,
+				100 * p->high / a->program.cycles);
+		advice_check(p->a.change, check, sizeof check);
+		fprintf(to, " (%s)\n   sure      %s\n", basis(a, p, text), p->sure);
+		fprintf(to, "   do        %s\n   check     %s\n", p->a.rule->advice, check);
 	}
 	if (a->pieces > rows)
 		fprintf(to, "\n%zu more (--rows)\n", a->pieces - rows);

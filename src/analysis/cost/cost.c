@@ -283,7 +283,6 @@ struct core_wanted cost_run_wanted(const struct cost_run *r)
 		const struct tag *t = &r->measure[i].tag;
 		w.is |= t->without ? ~UINT64_C(0) : t->is;
 		w.did |= t->did;
-		w.assists |= (t->did & (SPMU_DID(ASSIST_FP_INPUT) | SPMU_DID(ASSIST_FP_OUTPUT))) != 0;
 	}
 	for (unsigned i = 0; r->detail && i < r->measures; i++)
 		if (pushout_signal(r->measure[i].point) != SPMU_SIG_COUNT)

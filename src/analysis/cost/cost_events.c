@@ -254,7 +254,7 @@ const struct cost_event cost_events[] = {
 		.busy = { SIG(DIVIDER_ACTIVE) },
 		.busy_how = "cycles in which a divider is busy", .change = cost_no_change, .only = "free.divide=1",
 		.by_default = true, .waits = true },
-	{ .name = "assist", .help = "microcode assists: denormal numbers, legacy SSE code among AVX code",
+	{ .name = "assist", .help = "microcode assists: denormals (with --assists), legacy SSE code among AVX code",
 		.tag = "assist", .analytic = assist, .busy_how = no_queue, .change = cost_no_change,
 		.only = "assist.fp_cycles=0,assist.sse_avx_cycles=0", .by_default = true },
 	{ .name = "microcode", .help = "switches to the microcode sequencer: string instructions, divides, locks",

@@ -13,6 +13,8 @@ struct cost_whatif {
 	const char *name, *help;
 	const char *fields;	/* of the core that it is replayed on; fields that it has so already change nothing */
 	uint32_t groups;	/* set of 1 << enum cost_group: what is charged there may be due to it */
+	/* so may cycles in which fewer slots retire than could: a port that takes one uop a cycle lets one retire */
+	bool slow_base;
 };
 extern const struct cost_whatif cost_whatifs[];
 enum { COST_WHATIFS = 4 };

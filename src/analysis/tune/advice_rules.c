@@ -45,6 +45,7 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 	a->lines += s->lines;
 	a->bytes += s->bytes;
 	a->slow += s->slow;
+	a->queued += s->queued;
 	a->serial += s->serial;
 	a->merged += s->merged;
 	a->moved += s->moved;
@@ -69,7 +70,7 @@ bool advice_of_lines(const struct evidence_site *s)
 		if (s->n[any[i]] >= ENOUGH)
 			return true;
 	return s->n[EVIDENCE_L1D_MISS] + s->n[EVIDENCE_LFB_HIT] >= ENOUGH || s->slow >= ENOUGH || s->merged >= ENOUGH ||
-		s->part[EXACT_FRONT_END] / EXACT_CYCLE >= ENOUGH || s->part[EXACT_PORT] / EXACT_CYCLE >= ENOUGH;
+		s->part[EXACT_FRONT_END] / EXACT_CYCLE >= ENOUGH || s->queued >= ENOUGH;
 }
 
 double advice_charged(const struct advice_place *p, uint32_t causes)
@@ -132,7 +133,7 @@ static bool code_alias(const struct advice_place *p, const struct advice_program
 /* At least half of what the front end lost here was lost by these causes.  (Threads that share a core: not known.) */
 static bool mostly(const struct advice_place *p, uint32_t causes)
 {
-	const double all = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER) | CAUSE(FRONT_END));
+	const double all = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER) | FETCH);
 	return all > 0 && advice_charged(p, causes) * 2 >= all;
 }
 
@@ -156,14 +157,14 @@ static bool code_size(const struct advice_place *p, const struct advice_program 
 	}
 	/* a quarter of what the uop cache could hold at best: lines are seldom full */
 	if (!holds || decoded < 10 * ENOUGH || decoded * 2 < p->sum.n[EVIDENCE_SLOTS] || !dense(p) ||
-		p->places * 4 < holds || !mostly(p, CAUSE(FRONT_END)) || r->lcp * 20 > decoded)
+		p->places * 4 < holds || !mostly(p, FETCH) || r->lcp * 20 > decoded)
 		return false;
 	SAY(a,
 		"%" PRIu64 " of its %" PRIu64 " uops come from the legacy decoders; %" PRIu64 " KB of code are "
 		"executed, and the uop cache does not hold them",
 		decoded, p->sum.n[EVIDENCE_SLOTS], p->code_bytes >> 10);
-	a->charged = advice_charged(p, CAUSE(FRONT_END));
-	return advice_gains(a, ADVICE_DSB, advice_charged(p, CAUSE(FRONT_END)), r->part[EXACT_FRONT_END]);
+	a->charged = 0;		/* of what the front end lost, any part may be due to it */
+	return advice_gains(a, ADVICE_DSB, decoded, r->n[EVIDENCE_DECODED]);
 }
 
 static bool code_layout(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -181,10 +182,10 @@ static bool code_layout(const struct advice_place *p, const struct advice_progra
 		return missed >= pages ? advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
 				       : advice_gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
 	/* each taken branch ends what a cycle can fetch; one in four instructions is more than dense code has */
-	if (jumps < 10 * ENOUGH || jumps * 4 < p->sum.instructions || !mostly(p, CAUSE(FRONT_END)))
+	if (jumps < 10 * ENOUGH || jumps * 4 < p->sum.instructions || !mostly(p, FETCH))
 		return false;
-	a->charged = advice_charged(p, CAUSE(FRONT_END));
-	return advice_gains(a, ADVICE_FRONT_END, a->charged, r->part[EXACT_FRONT_END]);
+	a->charged = 0;
+	return advice_gains(a, ADVICE_FRONT_END, jumps, r->n[EVIDENCE_JUMPS]);
 }
 
 static bool data_alias(const struct advice_place *p, const struct advice_program *r, struct advice *a)
@@ -348,6 +349,26 @@ static bool fields(const struct advice_place *p, const struct advice_program *r,
 	return true;
 }
 
+/* Stores that miss, to lines of which little is used. */
+static bool store_fields(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t *n = p->sum.n, missed_stores = n[EVIDENCE_STORE_MISS], most = p->sum.lines * 64;
+	if (missed_stores < ENOUGH || missed_stores * OFTEN < n[EVIDENCE_STORES] || missing(p) ||
+		p->sum.lines < ENOUGH || p->sum.bytes * 2 >= most || missed_stores < 2 * p->sum.lines)
+		return false;
+	SAY(a,
+		"of each of %" PRIu64 " lines (%" PRIu64 " KB) the program uses %.1f of 64 bytes; %" PRIu64 " of %"
+		PRIu64 " stores miss L1D, and %" PRIu64 " L2",
+		p->sum.lines, most >> 10, (double)p->sum.bytes / (double)p->sum.lines, missed_stores,
+		n[EVIDENCE_STORES], missed_stores - n[EVIDENCE_STORE_L2]);
+	a->charged = advice_charged(p, CAUSE(STORES));
+	return advice_gains(a,
+		n[EVIDENCE_STORE_L2] * 2 >= missed_stores   ? ADVICE_L2
+		: n[EVIDENCE_STORE_L3] * 2 >= missed_stores ? ADVICE_L3
+							    : ADVICE_MEMORY,
+		missed_stores, missed(r->n) + r->n[EVIDENCE_STORE_MISS]);
+}
+
 static bool blocking(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = missed(p->sum.n), lines = larger(p->sum.lines, 1);
@@ -503,6 +524,10 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 		false, 2) \
 	X(fields, "split-structure", "lines of which little is used", \
 		"split the structure: the hot fields of all elements next to each other", false, 2) \
+	X(store_fields, "split-structure", "lines of which little is written", \
+		"split the structure: the fields that are written together next to each other; or write in the order " \
+		"of the addresses", \
+		false, 2) \
 	X(blocking, "blocking", "data that is displaced before it is used again", \
 		"block the loops so that what is used again fits the cache, or change their order", false, 2) \
 	X(prefetch, "prefetch", "misses at a regular step that no prefetcher covers", \

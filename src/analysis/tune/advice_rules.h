@@ -62,7 +62,7 @@ struct advice_program {		/* what a rule knows of the whole run */
 	double charged;		/* cycles of the exact profile, of all threads; 0: there is none */
 	uint64_t n[EVIDENCE_COUNT];	/* of all places */
 	double part[EXACT_CAUSES];	/* cycles of the exact profile by cause */
-	uint64_t lcp, merged;		/* evidence_lcp; evidence_site.merged of all places */
+	uint64_t lcp, merged, queued;	/* evidence_lcp; evidence_site.merged and queued of all places */
 	uint64_t allocations;		/* calls of the allocator */
 	double allocator;		/* cycles of the exact profile that are charged to its functions */
 };

@@ -105,16 +105,16 @@ bool advice_partial(const struct advice_place *p, const struct advice_program *r
 
 bool advice_lcp(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const double here = advice_charged(p, CAUSE(FRONT_END));
+	const double here = advice_charged(p, FETCH), all = r->part[EXACT_FRONT_END] + r->part[EXACT_PIPELINE];
 	/* the stalls name no instruction: they are taken to be where the front end lost most */
-	if (!(here > 0) || r->lcp < ENOUGH || here * 2 < r->part[EXACT_FRONT_END] ||
+	if (!(here > 0) || r->lcp < ENOUGH || here * 2 < all ||
 		p->sum.n[EVIDENCE_DECODED] < ENOUGH ||
 		r->lcp * OFTEN < p->sum.n[EVIDENCE_DECODED])
 		return false;
 	SAY(a, "%" PRIu64 " stalls of the decoders by length-changing prefixes; %.0f %% of what the front end lost "
-		"was lost here", r->lcp, 100 * here / r->part[EXACT_FRONT_END]);
+		"was lost here", r->lcp, 100 * here / all);
 	a->charged = here;
-	return advice_gains(a, ADVICE_LCP, here, r->part[EXACT_FRONT_END]);
+	return advice_gains(a, ADVICE_LCP, here, all);
 }
 
 /* Code that would fit the uop cache, and comes from the decoders. */
@@ -184,13 +184,16 @@ bool advice_chain(const struct advice_place *p, const struct advice_program *r, 
 	return advice_gains(a, ADVICE_LATENCY, here, r->part[EXACT_EXECUTION]);
 }
 
+/* A port that takes one uop a cycle lets one retire each cycle: nothing waits for long, and little is done.  So it is
+ * the rate that tells, beside uops that queue. */
 bool advice_port(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
-	const double here = advice_charged(p, CAUSE(PORT));
-	if (here < ENOUGH || here * 4 < advice_charged(p, ~0u))
+	const double all = advice_charged(p, ~0u), least = (double)p->sum.n[EVIDENCE_SLOTS] / r->core->alloc_width;
+	if (p->sum.queued < 10 * ENOUGH || p->sum.queued * 2 < p->sum.n[EVIDENCE_SLOTS] || !(all > 1.5 * least) ||
+		advice_charged(p, CAUSE(RETIRING) | CAUSE(PORT)) * 2 < all)
 		return false;
-	SAY(a, "operations that were ready waited for a port in %.0f %% of the cycles that retirement spent here",
-		100 * here / advice_charged(p, ~0u));
-	a->charged = here;
-	return advice_gains(a, ADVICE_PORTS, here, r->part[EXACT_PORT]);
+	SAY(a, "%" PRIu64 " of %" PRIu64 " uops were ready and waited for a port; %.1f retire a cycle, and the core "
+		"has room for %u", p->sum.queued, p->sum.n[EVIDENCE_SLOTS], (double)p->sum.n[EVIDENCE_SLOTS] / all,
+		r->core->alloc_width);
+	return advice_gains(a, ADVICE_PORTS, p->sum.queued, r->queued);
 }

@@ -9,6 +9,8 @@
 
 enum { OFTEN = 20, ENOUGH = 200, PAGE = 4096 };	/* ENOUGH: fewer events show no pattern */
 #define CAUSE(name) (1u << EXACT_##name)
+/* The front end delivers late, or a slot at a time: then each slot's own stages show. */
+#define FETCH (CAUSE(FRONT_END) | CAUSE(PIPELINE))
 #define SAY(a, ...) snprintf((a)->evidence, sizeof (a)->evidence, __VA_ARGS__)
 
 static inline double advice_of(uint64_t part, uint64_t all) { return all ? (double)part / (double)all : 0; }

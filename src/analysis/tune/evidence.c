@@ -160,7 +160,7 @@ struct core_wanted evidence_wanted(void)
 {
 	static const uint8_t signal[] = { SPMU_SIG_CYCLES, SPMU_SIG_CLEAR_MEMORY_ORDER, SPMU_SIG_CLEAR_SMC,
 		SPMU_SIG_LCP_STALL };
-	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0), .assists = true };
+	struct core_wanted w = { .is = ~UINT64_C(0), .did = ~UINT64_C(0) };
 	for (size_t i = 0; i < sizeof signal; i++)
 		w.signal[signal[i] >> 6] |= UINT64_C(1) << (signal[i] & 63);
 	return w;
@@ -357,6 +357,7 @@ static void on_times(struct evidence_thread *t, struct evidence_site *s, const s
 	if (u->is & SPMU_IS(INST_END))
 		t->inside = false;
 	s->slow += u->is & SPMU_IS(EXEC) && !(u->is & (memory | SPMU_IS(DIVIDE))) && u->complete > u->dispatch + 1;
+	s->queued += u->is & SPMU_IS(EXEC) && u->dispatch > u->ready;
 	if (u->is & SPMU_IS(LOAD)) {
 		s->serial += s->complete && base + u->dispatch >= s->complete;
 		s->complete = base + u->complete;

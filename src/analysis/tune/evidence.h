@@ -85,6 +85,7 @@ struct evidence_site {		/* an instruction of a thread */
 	/* of OTHER_CORE and STORE_OTHER_CORE: in lines in which no two threads used the same bytes */
 	uint64_t apart;
 	uint64_t slow;		/* computations of two cycles or more, without divides */
+	uint64_t queued;	/* uops that were ready and waited for a port */
 	uint64_t serial;	/* loads that were dispatched when their previous execution was complete, or later */
 	uint64_t merged;	/* uops that rename added before it, to merge parts of a register */
 	uint64_t moved;		/* bytes that STRING loaded or stored */

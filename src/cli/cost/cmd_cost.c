@@ -265,10 +265,14 @@ static void wish_whatifs(struct cost *c, struct wish *list, unsigned *n)
 {
 	uint64_t group[COST_GROUPS_COUNT];
 	cost_run_groups(c->base, group);
+	const double base = (double)group[COST_BASE] / EXACT_CYCLE,
+		     least = (double)cost_run_instructions(c->base) / c->run.core.alloc_width;
 	for (unsigned i = 0; i < COST_WHATIFS && !c->chosen; i++) {
 		double sum = 0;
 		for (unsigned g = 0; g < COST_GROUPS_COUNT; g++)
 			sum += cost_whatifs[i].groups >> g & 1 ? (double)group[g] / EXACT_CYCLE : 0;
+		if (cost_whatifs[i].slow_base && base > 1.5 * least)
+			sum += base - least;
 		if (100 * sum >= c->replay_from * (double)cost_run_cycles(c->base) && c->whatif[i].what)
 			list[(*n)++] = (struct wish){ &c->whatif[i].run, &c->whatif[i].core };
 	}

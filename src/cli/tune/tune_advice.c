@@ -180,7 +180,9 @@ static bool calls_allocator(struct tune_advice *a, const struct evidence_site *s
 {
 	struct symbols_place at;
 	symbols_resolve(a->symbols, s->pid, s->target, UINT64_MAX, &at);
-	return at.symbol && allocates(at.symbol->name);
+	/* what is allocated once is freed once */
+	return at.symbol && allocates(at.symbol->name) && !strstr(at.symbol->name, "free") &&
+		!strstr(at.symbol->name, "delete") && strncmp(at.symbol->name, "_Zd", 3);
 }
 
 /* The dynamic loader. */
@@ -236,6 +238,7 @@ static int find_places(struct tune_advice *a)
 		for (unsigned k = 0; k < EVIDENCE_COUNT; k++)
 			a->program.n[k] += s[i].n[k];
 		a->program.merged += s[i].merged;
+		a->program.queued += s[i].queued;
 		for (unsigned k = 0; k < EXACT_CAUSES; k++) {
 			const double part = (double)s[i].part[k] / EXACT_CYCLE;
 			a->program.charged += part;
@@ -244,7 +247,7 @@ static int find_places(struct tune_advice *a)
 			if (loads_program(n[i].dso))
 				a->loader += part;
 		}
-		n[i].allocations = s[i].n[EVIDENCE_CALLS] && s[i].target && calls_allocator(a, &s[i])
+		n[i].allocations = s[i].target && !allocates(n[i].symbol) && calls_allocator(a, &s[i])
 			? s[i].n[EVIDENCE_CALLS] : 0;
 		a->program.allocations += n[i].allocations;
 	}

@@ -214,10 +214,11 @@ static inline void count_warmed(struct memsys *m, enum access_kind kind, int32_t
 	m->warmed.l2 += !timed && kind != ACCESS_PREFETCH && slot < 0;
 }
 
-/* Has another core just given up the line, or its ownership? */
-static bool taken_away(const struct memsys *m, enum access_kind kind)
+/* By fields free.*: free.snoop is about lines that another core has just given up, or the ownership of. */
+static bool is_free(const struct memsys *m, enum access_kind kind, enum inflight_source source)
 {
-	return m->found & SPMU_DID(SNOOP_HITM) || (kind == ACCESS_RFO && m->found & SPMU_DID(SNOOP_HIT));
+	const bool given = m->found & SPMU_DID(SNOOP_HITM) || (kind == ACCESS_RFO && m->found & SPMU_DID(SNOOP_HIT));
+	return kind != ACCESS_WALK && source == FROM_L3 && (m->free_l2 || given);
 }
 
 uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_kind kind, bool timed,
@@ -285,8 +286,7 @@ uint64_t l2_access(struct memsys *m, uint32_t line, uint64_t cycle, enum access_
 	}
 	use = uncore_read(m, line, start, kind, timed, source, state);
 	bool pending = timed;
-	if (timed && __builtin_expect(m->free_l2 | m->free_snoop, 0) && kind != ACCESS_WALK && *source == FROM_L3 &&
-		(m->free_l2 || taken_away(m, kind))) {
+	if (timed && __builtin_expect(m->free_l2 | m->free_snoop, 0) && is_free(m, kind, *source)) {
 		use = cycle + (kind == ACCESS_CODE ? m->l2_code_latency : m->l2_latency);
 		pending = false;
 	} else if (timed) {

@@ -6,9 +6,10 @@ enum { N = 40000 };
 static KEEP u64 slow(void)
 {
 	u64 x = 3;
-	for (int i = 0; i < N; i++)	/* HERE */
-		__asm__ volatile(".rept 3\n imul $5, %0, %%rcx\n imul $5, %0, %%rdx\n imul $5, %0, %%rsi\n"
-				 "imul $5, %0, %%rdi\n .endr" : "+r"(x) :: "rcx", "rdx", "rsi", "rdi", "cc");
+	for (int i = 0; i < N; i++)
+		__asm__ volatile(".rept 3\n imul $5, %0, %%rcx\n imul $5, %0, %%rdx\n"	/* HERE */
+				 "imul $5, %0, %%rsi\n imul $5, %0, %%rdi\n .endr" : "+r"(x)
+				 :: "rcx", "rdx", "rsi", "rdi", "cc");
 	return x;
 }
 static KEEP u64 mended(void)

@@ -5,9 +5,9 @@
 enum { N = 20000 };
 static KEEP u64 slow(void)
 {
-	for (int i = 0; i < N; i++)	/* HERE */
-		__asm__ volatile(".rept 8\n lea 1(%%rcx), %%rdx\n lea 2(%%rcx), %%rsi\n jmp 1f\n .balign 64, 0xcc\n"
-				 "1:\n .endr" ::: "rcx", "rdx", "rsi");
+	for (int i = 0; i < N; i++)
+		__asm__ volatile(".rept 8\n lea 1(%%rcx), %%rdx\n lea 2(%%rcx), %%rsi\n"	/* HERE */
+				 "jmp 1f\n .balign 64, 0xcc\n 1:\n .endr" ::: "rcx", "rdx", "rsi");
 	return 0;
 }
 static KEEP u64 mended(void)

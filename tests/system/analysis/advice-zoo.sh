@@ -45,7 +45,6 @@ both partial_register partial-register
 both sse_avx sse-avx
 both store_passed store-passed
 both tlb_reach huge-pages
-both share_store false-sharing
 record nothing slow
 "$SOFTPMU" tune --software -j -o out --replay nothing.slow 2>err || bad "nothing: tune" err
 check "nothing is said where there is nothing" [ ! -s out ] || cat out

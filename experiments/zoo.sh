@@ -30,7 +30,8 @@ row() {
 		printf "%s|%s|%s|%s|%s|%s|%s\n", n, tool, verdict, promised, gained, cause, promise }'
 }
 field() { sed -n "s/.*\"$1\": *\"\{0,1\}\([^\",}]*\).*/\1/p"; }
-# The largest share of an event or what-if, of 2 % or more, or the largest group of the decomposition besides `base`.
+# The largest share of an event, of 2 % or more; that of a what-if where no event explains two thirds of it; or the
+# largest group of the decomposition besides `base`.
 cost_verdict() {
 	awk '
 	function get(key,   at) {
@@ -41,13 +42,14 @@ cost_verdict() {
 		return at
 	}
 	/^[{]"event"/ { v = get("share_total_time"); if (v != "null" && v > best) { best = v; event = get("event") } }
-	/^[{]"what_if"/ { v = get("share"); if (v != "null" && v > best) { best = v; event = get("what_if") } }
+	/^[{]"what_if"/ { v = get("share"); if (v != "null" && v > limit) { limit = v; kind = get("what_if") } }
 	/^[{]"group"/ {
 		v = get("cycles") + 0
 		if (get("group") == "base") base = v
 		else if (v > most) { most = v; group = get("group") }
 	}
 	END {
+		if (best < 2 * limit / 3) { best = limit; event = kind }
 		if (best >= 0.02) printf "%s %.1f\n", event, 100 * best
 		else print (most > base ? group : "base")
 	}'

@@ -185,11 +185,11 @@ bool advice_chain(const struct advice_place *p, const struct advice_program *r, 
 }
 
 /* A port that takes one uop a cycle lets one retire each cycle: nothing waits for long, and little is done.  So it is
- * the rate that tells, beside uops that queue. */
+ * the rate that tells, beside uops that queue: less than half of what the core has room for. */
 bool advice_port(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const double all = advice_charged(p, ~0u), least = (double)p->sum.n[EVIDENCE_SLOTS] / r->core->alloc_width;
-	if (p->sum.queued < 10 * ENOUGH || p->sum.queued * 2 < p->sum.n[EVIDENCE_SLOTS] || !(all > 1.5 * least) ||
+	if (p->sum.queued < 10 * ENOUGH || p->sum.queued * 2 < p->sum.n[EVIDENCE_SLOTS] || !(all > 2 * least) ||
 		advice_charged(p, CAUSE(RETIRING) | CAUSE(PORT)) * 2 < all)
 		return false;
 	SAY(a, "%" PRIu64 " of %" PRIu64 " uops were ready and waited for a port; %.1f retire a cycle, and the core "

@@ -37,6 +37,7 @@ both() {	# NAME RULE [--assists]
 }
 cd "$work" || exit 1
 both chain chain
+both port port
 both fence fence
 both denormal denormal --assists
 both short_copy string

@@ -181,10 +181,16 @@ static bool code_layout(const struct advice_place *p, const struct advice_progra
 	if (missed + pages >= ENOUGH && mostly(p, CAUSE(ICACHE) | CAUSE(ITLB)))
 		return missed >= pages ? advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
 				       : advice_gains(a, ADVICE_ITLB, pages, r->n[EVIDENCE_ITLB]);
-	/* each taken branch ends what a cycle can fetch; one in four instructions is more than dense code has */
+	return false;
+}
+
+/* Each taken branch ends what a cycle can fetch; one in four instructions is more than dense code has. */
+static bool taken_branches(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t jumps = p->sum.n[EVIDENCE_JUMPS];
 	if (jumps < 10 * ENOUGH || jumps * 4 < p->sum.instructions || !mostly(p, FETCH))
 		return false;
-	a->charged = 0;
+	SAY(a, "%" PRIu64 " taken branches in %" PRIu64 " instructions", jumps, p->sum.instructions);
 	return advice_gains(a, ADVICE_FRONT_END, jumps, r->n[EVIDENCE_JUMPS]);
 }
 
@@ -239,6 +245,7 @@ static bool false_sharing(const struct advice_place *p, const struct advice_prog
 		" of them no two threads use the same bytes of it",
 		n, p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES], p->sum.apart);
 	a->charged = advice_charged(p, CAUSE(SNOOP) | CAUSE(STORES));
+	a->uncertain = true;
 	return advice_gains(a, ADVICE_SNOOP, n, taken(r->n));
 }
 
@@ -252,6 +259,7 @@ static bool true_sharing(const struct advice_place *p, const struct advice_progr
 		" of them threads use the same bytes of it",
 		n, p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES], n - p->sum.apart);
 	a->charged = advice_charged(p, CAUSE(SNOOP) | CAUSE(STORES));
+	a->uncertain = true;
 	/* what each thread has for itself needs no locked operation either */
 	return advice_gains(a, p->sum.n[EVIDENCE_LOCKS] >= ENOUGH ? ADVICE_OWN : ADVICE_SNOOP, n, taken(r->n));
 }
@@ -455,6 +463,10 @@ static bool scalar(const struct advice_place *p, const struct advice_program *r,
 	X(code_layout, "code-layout", "hot and cold code lie mixed", \
 		"separate hot from cold blocks and put hot ones together: relayout (--build with --bolt), AutoFDO " \
 		"(--autofdo), __attribute__((cold)), __builtin_expect; fewer inlined copies", \
+		true, 1) \
+	X(taken_branches, "taken-branches", "more taken branches than fetch can follow", \
+		"let the hot path fall through: __builtin_expect, relayout (--build with --bolt), AutoFDO " \
+		"(--autofdo); unroll short loops, inline small functions", \
 		true, 1) \
 	X(data_alias, "4k-alias", "loads that only seem to overlap an older store", \
 		"move one of the arrays by a few lines, so that load and store differ in their low 12 address bits", \

@@ -80,6 +80,8 @@ struct advice {			/* one piece of advice */
 	double share;		/* this place's share of the change's gain */
 	/* cycles that the exact profile charges for this reason; the estimate where there is no change */
 	double charged;
+	/* threads meet otherwise in the replay: the advice counts if either estimate does */
+	bool uncertain;
 	bool unmeasured;	/* there is neither estimate: only a rebuild would show the gain */
 	char evidence[320];
 };

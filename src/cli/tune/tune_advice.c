@@ -386,7 +386,7 @@ static void keep_what_counts(struct tune_advice *a, double threshold)
 	for (size_t i = 0; i < a->pieces; i++) {
 		struct piece *p = &a->piece[i];
 		estimate(a, p);
-		if (p->wins < threshold * a->program.cycles || !(p->wins > 0))
+		if ((p->a.uncertain ? p->high : p->wins) < threshold * a->program.cycles || !(p->high > 0))
 			continue;
 		name_data(a, p);
 		a->piece[kept++] = *p;

@@ -12,7 +12,7 @@ CPPFLAGS += -Iinclude -Isrc -D_GNU_SOURCE
 VERSION  = $(shell sed -n 's/^\#define SOFTPMU_VERSION "\(.*\)"/\1/p' src/cli/main.c)
 LDLIBS  := -lZydis -lpfm -ldw -lelf -lsqlite3 -ljson-c -lzstd -lz -liberty -lm -pthread
 
-ROOMS   := util stream symbols isa core pmu run session analysis output native store sweep
+ROOMS   := util stream symbols isa core pmu machine run session analysis output native store sweep
 LIB_SRC := $(wildcard $(ROOMS:%=src/%/*.c) $(ROOMS:%=src/%/*/*.c))
 CLI_SRC := $(wildcard src/cli/*.c src/cli/*/*.c)
 TEST_SRC := $(wildcard tests/unit/*/test_*.c)
@@ -60,12 +60,14 @@ include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-
 include tests/programs/programs.mk	# target `programs`: what the system tests run
 include tests/native/native.mk		# the microbenchmarks, among `programs`
 include tests/fuzz/fuzz.mk		# target `fuzz`: the fuzzers
+include src/machine/machine.mk		# target `machine`: build/libexec/softpmu-machine, and `check-machine`
 include experiments/experiments.mk	# the targets that make the results in docs/measured
 
 help:
 	@echo 'make            softpmu and its tracer, in build/'
 	@echo 'make demo       installs what is missing, builds, counts and profiles a real program'
 	@echo 'make check      builds and runs all tests; SAN=1: under the address and undefined-behaviour sanitizers'
+	@echo 'make machine    fetches Bochs from Debian and builds the whole machine; make check-machine tests it'
 	@echo 'make tests      builds the unit tests; tests/run.sh build NAME runs one'
 	@echo 'make fuzz       builds the fuzzers'
 	@echo 'make bench      measures the speed of the model'

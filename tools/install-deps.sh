@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the missing Debian packages that softpmu needs to be built, run and tested.
-#   tools/install-deps.sh [readers | packaging | plots | pictures]
+#   tools/install-deps.sh [readers | packaging | plots | pictures | machine]
 # readers: also the tools with which tests read softpmu's files; without them these tests are skipped.
-# packaging: also what `make deb` needs; plots, pictures: also what `make plots` or
-# `make pictures` needs.
+# packaging: also what `make deb` needs; plots, pictures, machine: also what `make plots`, `make pictures` or
+# `make machine` needs.
 # shellcheck disable=SC2086	# lists of packages are split into words
 set -eu
 packages="gcc make libc6-dev libc6-dev-i386 gcc-multilib g++ valgrind libzydis-dev libpfm4-dev libdw-dev libelf-dev
@@ -21,6 +21,7 @@ readers="autofdo golang-go shellcheck chromium libbenchmark-dev python3-yaml slu
 [ "${1:-}" != packaging ] || packages="$packages build-essential debhelper lintian git"
 [ "${1:-}" != plots ] || packages="$packages gnuplot-nox"
 [ "${1:-}" != pictures ] || packages="$packages chromium pngquant optipng"
+[ "${1:-}" != machine ] || packages="$packages patch dpkg-dev"
 absent() {
 	for p in "$@"; do
 		dpkg-query -W -f '${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || echo "$p"

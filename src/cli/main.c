@@ -12,12 +12,12 @@
 
 extern const struct cli_command cmd_stat, cmd_record, cmd_run, cmd_report, cmd_annotate, cmd_export, cmd_mem,
 	cmd_topdown, cmd_cost, cmd_tune, cmd_trace, cmd_replay, cmd_list, cmd_block, cmd_cores, cmd_cpuid, cmd_msr,
-	cmd_calibrate, cmd_gate, cmd_callgrind, cmd_compare, cmd_sweep;
+	cmd_calibrate, cmd_gate, cmd_callgrind, cmd_compare, cmd_sweep, cmd_machine;
 
 static const struct cli_command *const command[] = { &cmd_stat, &cmd_record, &cmd_run, &cmd_report, &cmd_annotate,
 	&cmd_export, &cmd_mem, &cmd_topdown, &cmd_cost, &cmd_tune, &cmd_trace, &cmd_replay, &cmd_list, &cmd_block,
 	&cmd_cores, &cmd_cpuid, &cmd_msr, &cmd_calibrate, &cmd_gate, &cmd_sweep, &cmd_callgrind,
-	&cmd_compare, NULL };
+	&cmd_compare, &cmd_machine, NULL };
 
 static int help(FILE *to)
 {

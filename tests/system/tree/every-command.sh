@@ -60,6 +60,8 @@ run sweep two.plan
 run sweep report --html two.html two.plan
 run callgrind --callgrind-out-file=true.out --cache-sim=yes --branch-sim=yes --dump-instr=yes -- true
 run compare true.data true.data
+head -c 65536 /dev/zero >zero.rom
+run machine --show-config --rom zero.rom
 for command in $("$san" help | sed -n 's/^  \([a-z][a-z]*\)   *[a-z].*/\1/p'); do
 	case $ran in *" $command "*) ;; *) bad "$command, which the help names, is among them" ;; esac
 done

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Times what a guest executes (machine.h): gathers instructions into paths and runs these on the core.
+ *
+ * A change of privilege, an interrupt and an exception drain the pipeline.  The delivery's own microcode takes
+ * DELIVERY cycles; what it does to memory is left out.
+ *
+ * Address spaces: a linear address below 2^47 gets the number of its page tables in bits 47 and up before the core sees
+ * it, so that two processes never share a line or a page.  The records lose it again (guest_pmu.c).
+ */
+#include "machine/guest_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* GUESS: published latencies of interrupt delivery with a change of privilege lie around a hundred cycles.
+	 * What would settle it: on a machine of the preset's kind, the cycles of INT3 into a handler that returns at
+	 * once, by RDTSC around it, less those of IRETQ. */
+	DELIVERY = 100,
+	SPACE_SHIFT = 47,
+	SAFE = PATH_INSNS + 64,	/* closer to the horizon than this, instructions are run one by one */
+};
+
+uint64_t guest_tagged(const struct guest *g, uint64_t addr)
+{
+	return addr >> SPACE_SHIFT ? addr : addr | (uint64_t)g->tag << SPACE_SHIFT;
+}
+
+static void fail(struct guest *g)
+{
+	g->failed = true;
+	g->watches = false;
+	g->path.insns = g->path.slots = g->path.open = 0;
+	g->begun = false;
+}
+
+/* The core has instructions of this privilege from now on. */
+static void set_privilege(struct guest *g, unsigned cpl)
+{
+	if (cpl == g->cpl)
+		return;
+	core_serialize(g->core);
+	g->report.cycles[g->cpl != 0] += core_now(g->core) - g->cycles_from;
+	g->cycles_from = core_now(g->core);
+	g->cpl = cpl;
+}
+
+static bool stepping(const struct guest *g)
+{
+	return g->horizon - g->given < SAFE || g->horizon < g->given;
+}
+
+/* May the instruction fuse with a conditional branch behind it?  Then both go into one path.  Too many is no harm. */
+static bool may_fuse(const struct guest_insn *i)
+{
+	const uint8_t *c = i->code;
+	unsigned n = 0;
+	while (n + 1u < i->len && (c[n] == 0x66 || c[n] == 0x67 || c[n] == 0x2e || c[n] == 0x3e || c[n] == 0x64 ||
+		c[n] == 0x65 || (i->bits == 64 && c[n] >> 4 == 4)))
+		n++;
+	const uint8_t op = c[n];
+	const bool plain = op < 0x40 && (op & 7) < 6;	/* ADD to CMP */
+	return plain || (op >= 0x80 && op <= 0x85) || op == 0xa8 || op == 0xa9 || op == 0xf6 || op == 0xf7 ||
+		op >= 0xfe || (i->bits == 32 && op >> 4 == 4);
+}
+
+/* Empties the path, except for what an instruction that has begun has brought already. */
+static void clear_path(struct guest *g)
+{
+	struct path *p = &g->path;
+	const unsigned insns = p->insns, open = p->open;
+	p->slots = g->begun ? p->slots - open : 0;
+	p->insns = p->open = 0;
+	p->repeats = false;
+	if (!g->begun)
+		return;
+	p->insn[0] = p->insn[insns];
+	for (unsigned i = 0; i < p->slots; i++) {
+		p->slot[i] = p->slot[open + i];
+		p->slot[i].insn = 0;
+		p->value[i] = p->value[open + i];
+	}
+}
+
+void guest_run_path(struct guest *g, uint64_t next_ip)
+{
+	struct path *p = &g->path;
+	if (!p->insns)
+		return;
+	if (g->failed) {
+		clear_path(g);
+		return;
+	}
+	const unsigned insns = p->insns;
+	const bool step = stepping(g);
+	struct iblock *b = path_block(g->paths, p, &g->failure);
+	if (!b) {
+		fail(g);
+		return;
+	}
+	core_run_block(g->core, b, 0, insns, g->path.value, guest_tagged(g, next_ip));
+	g->given += insns;
+	g->report.instructions[g->cpl != 0] += insns;
+	clear_path(g);
+	if (step) {
+		g->report.stepped += insns;
+		core_flush(g->core, false);
+		guest_renew(g);
+	} else if (g->horizon - g->given < SAFE) {
+		core_flush(g->core, false);
+		guest_renew(g);
+	}
+}
+
+bool guest_watches(const struct guest *g)
+{
+	return g->watches;
+}
+
+void guest_begin(struct guest *g, const struct guest_insn *i)
+{
+	struct path *p = &g->path;
+	g->insn = *i;
+	g->fuses = may_fuse(i);
+	g->begun = true;
+	g->timed = i->bits != 16 && !g->failed;
+	const uint8_t word_bytes = i->bits == 64 ? 8 : 4;
+	if (p->insns && (!g->timed || word_bytes != p->word_bytes || (i->cpl ? 3u : 0u) != g->cpl || i->rep))
+		guest_run_path(g, i->ip);
+	if (!g->timed)
+		return;
+	if (!p->insns) {
+		set_privilege(g, i->cpl ? 3 : 0);
+		p->word_bytes = word_bytes;
+		spmu_set_mode64(g->pmu, i->bits == 64);
+	}
+	if (g->keeps) {
+		const uint64_t n = g->given + p->insns;
+		if (n < g->kept_first || n > g->kept_next)
+			g->kept_first = n;
+		g->kept_next = n + 1;
+		g->emulator.registers(g->emulator.context, &g->kept[n % GUEST_KEPT]);
+	}
+	struct st_insn_def *d = &p->insn[p->insns];
+	*d = (struct st_insn_def){ .addr = guest_tagged(g, i->ip), .len = i->len };
+	memcpy(d->bytes, i->code, i->len);
+	p->slots = p->open;
+}
+
+void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
+{
+	struct path *p = &g->path;
+	if (!g->begun || !g->timed)
+		return;
+	addr = guest_tagged(g, addr);
+	if (p->slots > p->open) {	/* the second half of an access across two pages */
+		struct st_slot *before = &p->slot[p->slots - 1];
+		if (before->kind == kind && !(addr & 4095) && p->value[p->slots - 1] + before->size == addr &&
+			before->size + bytes <= 64) {
+			before->size = (uint16_t)(before->size + bytes);
+			return;
+		}
+	}
+	if (p->slots >= PATH_SLOTS)
+		return;
+	p->slot[p->slots] = (struct st_slot){ .kind = (uint8_t)kind, .insn = (uint8_t)p->insns,
+		.size = (uint16_t)bytes };
+	p->value[p->slots++] = addr;
+}
+
+/* A round: the block's exit 1, which leads to the instruction itself. */
+void guest_iteration(struct guest *g)
+{
+	struct path *p = &g->path;
+	if (!g->begun || !g->timed || !g->insn.rep || g->failed)
+		return;
+	p->open = p->slots;
+	p->insns = 1;
+	p->repeats = true;
+	struct iblock *b = path_block(g->paths, p, &g->failure);
+	if (!b) {
+		fail(g);
+		return;
+	}
+	core_run_block(g->core, b, 1, 1, p->value, p->insn[0].addr);
+	p->insns = 0;
+	p->slots = p->open = 0;
+	p->repeats = false;
+	g->rep_open = true;
+}
+
+/* The end of a REP instruction: exit 0, without accesses of a round. */
+static void end_rep(struct guest *g, uint64_t next_ip)
+{
+	struct path *p = &g->path;
+	p->slots = p->open = 0;
+	p->repeats = true;
+	p->insns = 1;
+	guest_run_path(g, next_ip);
+	g->rep_open = false;
+}
+
+void guest_end(struct guest *g, uint64_t next_ip)
+{
+	struct path *p = &g->path;
+	if (!g->begun)
+		return;
+	g->begun = false;
+	if (!g->timed) {
+		g->report.untimed += !g->failed;
+		return;
+	}
+	if (g->insn.rep) {
+		if (next_ip != g->insn.ip || !g->rep_open)	/* else it goes on later */
+			end_rep(g, next_ip);
+		return;
+	}
+	p->open = p->slots;
+	p->insns++;
+	if (next_ip != g->insn.ip + g->insn.len || p->insns == PATH_INSNS || p->slots > PATH_SLOTS / 2 ||
+		((p->insns == PATH_INSNS - 1 || stepping(g)) && !g->fuses))
+		guest_run_path(g, next_ip);
+}
+
+void guest_event(struct guest *g, uint64_t next_ip)
+{
+	if (!g->watches)
+		return;
+	g->begun = false;
+	g->path.slots = g->path.open;
+	guest_run_path(g, next_ip);
+	g->report.events++;
+	if (g->failed)
+		return;
+	core_serialize(g->core);
+	core_hold(g->core, core_now(g->core) + DELIVERY);
+	guest_renew(g);
+}
+
+void guest_halted(struct guest *g, uint64_t ticks)
+{
+	if (!g->watches || !ticks)
+		return;
+	guest_settle(g, g->insn.ip + g->insn.len);
+	core_halt_until(g->core, core_now(g->core) + ticks);
+	g->clock = core_now(g->core);
+}
+
+uint64_t guest_ticks(struct guest *g, uint64_t instructions)
+{
+	if (!g->watches)
+		return instructions;
+	const uint64_t now = core_now(g->core), passed = now - g->clock;
+	g->clock = now;
+	return passed;
+}
+
+static unsigned tag_of(struct guest *g, uint64_t cr3)
+{
+	for (unsigned i = g->spaces; i > 0; i--)
+		if (g->space[i - 1] == cr3)
+			return i - 1;
+	if (g->spaces == GUEST_SPACES)
+		return GUEST_SPACES - 1;
+	g->space[g->spaces] = cr3;
+	return g->spaces++;
+}
+
+void guest_space(struct guest *g, uint64_t cr3)
+{
+	const unsigned tag = tag_of(g, cr3 & ~UINT64_C(0xfff) & ~(UINT64_C(1) << 63));
+	if (tag == g->tag)
+		return;
+	if (g->watches)		/* the instruction that writes CR3 belongs to the old space */
+		guest_run_path(g, g->insn.ip);
+	g->tag = tag;
+}
+
+void guest_mark(struct guest *g, bool on)
+{
+	guest_settle(g, g->insn.ip);
+	g->marked = on;
+	guest_renew(g);
+}
+
+void guest_report(struct guest *g, struct guest_report *out)
+{
+	*out = g->report;
+	out->frequency_ghz = g->config.frequency_ghz;
+	if (g->core)
+		out->cycles[g->cpl != 0] += core_now(g->core) - g->cycles_from;
+	out->blocks = g->paths ? path_store_count(g->paths) : 0;
+	out->failure = g->failed ? g->failure.text : NULL;
+}
+
+int guest_create(struct guest **out, const struct guest_options *o, const struct guest_emulator *e, struct err *err)
+{
+	char path[4096];
+	struct guest *g = calloc(1, sizeof *g);
+	if (!g)
+		return err_set(err, ERR_NOMEM, "out of memory for the guest's model");
+	g->emulator = *e;
+	g->timing = o->timing;
+	g->kept = calloc(GUEST_KEPT, sizeof *g->kept);
+	g->space = calloc(GUEST_SPACES, sizeof *g->space);
+	g->spare = malloc(SPMU_BATCH_MAX * sizeof *g->spare);
+	int rc = g->kept && g->space && g->spare ? core_config_load(&g->config, o->data_dir, o->core, err) :
+		err_set(err, ERR_NOMEM, "out of memory for the guest's model");
+	for (size_t i = 0; rc == 0 && i < o->settings; i++)
+		rc = core_config_set(&g->config, o->setting[i], err);
+	if (rc == 0)
+		rc = core_config_check(&g->config, err);
+	if (rc == 0 && strcmp(g->config.cpuid_vendor, "GenuineIntel"))
+		rc = err_set(err, ERR_UNSUPPORTED, "core %s is not one of Intel: its PMU is not modelled at "
+			"register level", o->core);
+	if (rc == 0) {
+		snprintf(path, sizeof path, "%s/uops/%s.tsv", o->data_dir, g->config.uops);
+		rc = isa_create(&g->isa, path, err);
+	}
+	if (rc == 0) {
+		struct isa_options options;
+		core_isa_options(&g->config, &options);
+		isa_configure(g->isa, &options);
+		g->paths = path_store_create(g->isa);
+		if (!g->paths)
+			rc = err_set(err, ERR_NOMEM, "out of memory for the guest's code");
+	}
+	if (rc == 0)
+		rc = machine_create(&g->machine, &g->config, err);
+	if (rc == 0)
+		rc = core_create(&g->core, g->machine, guest_take_batch, g, err);
+	if (rc == 0) {
+		char why[512];
+		snprintf(path, sizeof path, "%s/events/%s.tsv", o->data_dir, g->config.pmu);
+		rc = spmu_model_load(&g->model, path, why, sizeof why) == SPMU_OK ? guest_pmu_create(g, err) :
+			err_set(err, ERR_INPUT, "%s", why);
+	}
+	if (rc < 0) {
+		guest_destroy(g);
+		return rc;
+	}
+	g->cpl = 3;
+	g->insn.ip = 0;
+	guest_renew(g);
+	*out = g;
+	return 0;
+}
+
+void guest_destroy(struct guest *g)
+{
+	if (!g)
+		return;
+	if (g->core)
+		core_destroy(g->core);
+	if (g->machine)
+		machine_destroy(g->machine);
+	path_store_destroy(g->paths);
+	if (g->isa)
+		isa_destroy(g->isa);
+	spmu_destroy(g->pmu);
+	spmu_model_free(g->model);
+	free(g->kept);
+	free(g->space);
+	free(g->spare);
+	free(g);
+}

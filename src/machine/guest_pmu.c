@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * The guest's PMU (machine.h): its registers, its interrupt, its records in guest memory.
+ *
+ * The PMU must be up to date when the guest looks at it: every read and write of its registers first completes all
+ * that the guest has executed, as a serialising instruction.  In between, the core's records come in batches; how long
+ * a batch may wait follows from the PMU itself (spmu_pmi_distance).
+ */
+#include "machine/guest_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool reads(const struct guest *g, uint32_t msr, uint64_t *value)
+{
+	return spmu_rdmsr(g->pmu, msr, value) == SPMU_OK;
+}
+
+/* Is anything of the PMU switched on that records could change? */
+static bool counting(const struct guest *g)
+{
+	uint64_t v = 0, global = ~UINT64_C(0), debug = 0;
+	if (reads(g, MSR_IA32_DEBUGCTL, &debug) && debug & 0xc1)	/* LBR, TR, BTS */
+		return true;
+	if (reads(g, MSR_IA32_LBR_CTL, &v) && v & 1)
+		return true;
+	switch (spmu_model_family(g->model)) {
+	case SPMU_FAMILY_P5:
+		return reads(g, MSR_P5_CESR, &v) && v & 0x01c001c0;
+	case SPMU_FAMILY_P6:
+		return reads(g, MSR_P6_PERFEVTSEL0, &v) && v & SPMU_EVTSEL_EN;
+	case SPMU_FAMILY_NETBURST:
+		for (uint32_t n = 0; n < 18; n++)
+			if (reads(g, MSR_BPU_CCCR0 + n, &v) && v & SPMU_CCCR_ENABLE)
+				return true;
+		return false;
+	default:
+		break;
+	}
+	if (reads(g, MSR_IA32_PERF_GLOBAL_CTRL, &v))
+		global = v;
+	for (uint32_t n = 0; n < spmu_model_gp_counters(g->model); n++)
+		if (reads(g, MSR_IA32_PERFEVTSEL0 + n, &v) && v & SPMU_EVTSEL_EN && global >> n & 1)
+			return true;
+	if (!reads(g, MSR_IA32_FIXED_CTR_CTRL, &v))
+		v = 0;
+	for (unsigned n = 0; n < spmu_model_fixed_counters(g->model); n++)
+		if (v >> 4 * n & 3 && global >> (32 + n) & 1)
+			return true;
+	return false;
+}
+
+void guest_renew(struct guest *g)
+{
+	const bool watched = g->watches;
+	uint64_t pebs = 0;
+	const uint64_t distance = spmu_pmi_distance(g->pmu);
+	g->horizon = distance > UINT64_MAX - g->consumed ? UINT64_MAX : g->consumed + distance;
+	g->keeps = reads(g, MSR_IA32_PEBS_ENABLE, &pebs) && pebs;
+	switch (g->timing) {
+	case GUEST_ALWAYS:
+		g->watches = true;
+		break;
+	case GUEST_MARKED:
+		g->watches = g->marked;
+		break;
+	default:
+		g->watches = counting(g);
+	}
+	g->watches &= !g->failed;
+	if (g->watches == watched)
+		return;
+	/* The instruction that switches it on did not begin under the model's eyes, that which switches it off will not
+	 * end so. */
+	g->begun = false;
+	g->path.insns = g->path.slots = g->path.open = 0;
+	g->clock = core_now(g->core);
+}
+
+/* Before the registers are read or written. */
+void guest_settle(struct guest *g, uint64_t next_ip)
+{
+	if (!g->watches)
+		return;
+	guest_run_path(g, next_ip);
+	if (g->failed)
+		return;
+	core_serialize(g->core);
+	g->given = g->consumed;
+}
+
+enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value)
+{
+	if (spmu_rdmsr(g->pmu, msr, value) == SPMU_ENOMSR)
+		return GUEST_NOT_MINE;
+	guest_settle(g, g->insn.ip);
+	const int rc = spmu_rdmsr(g->pmu, msr, value);
+	return rc == SPMU_OK ? GUEST_DONE : GUEST_GP;
+}
+
+enum guest_answer guest_wrmsr(struct guest *g, uint32_t msr, uint64_t value)
+{
+	uint64_t before;
+	/* a register that can only be written reads as SPMU_GP */
+	if (spmu_rdmsr(g->pmu, msr, &before) == SPMU_ENOMSR)
+		return GUEST_NOT_MINE;
+	guest_settle(g, g->insn.ip);
+	const int rc = spmu_wrmsr(g->pmu, msr, value);
+	guest_renew(g);
+	return rc == SPMU_OK ? GUEST_DONE : GUEST_GP;
+}
+
+enum guest_answer guest_rdpmc(struct guest *g, uint32_t index, unsigned cpl, uint64_t *value)
+{
+	guest_settle(g, g->insn.ip);
+	return spmu_rdpmc(g->pmu, index, cpl, value) == SPMU_OK ? GUEST_DONE : GUEST_GP;
+}
+
+void guest_pce(struct guest *g, bool pce)
+{
+	spmu_set_cr4_pce(g->pmu, pce);
+}
+
+void guest_lvt(struct guest *g, uint32_t value)
+{
+	guest_settle(g, g->insn.ip);
+	(void)spmu_apic_write(g->pmu, SPMU_APIC_LVT_PC, value);	/* bits that it does not have are ignored there, too */
+}
+
+/* CPUID.01H: the signature is the core's; what the PMU has comes from the PMU alone. */
+void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+{
+	static const uint32_t pmu_ecx = 1u << 2 | 1u << 4 | 1u << 15, pmu_edx = 1u << 21;
+	uint32_t bits[4] = { 0 };
+	const uint32_t signature = (uint32_t)strtoul(g->config.cpuid_signature, NULL, 16);
+	switch (leaf) {
+	case 1:
+		spmu_cpuid_bits(g->pmu, leaf, bits);
+		regs[0] = signature ? signature : regs[0];
+		regs[2] = (regs[2] & ~pmu_ecx) | bits[2];
+		regs[3] = (regs[3] & ~pmu_edx) | bits[3];
+		break;
+	case 7:
+		if (subleaf)
+			break;
+		spmu_cpuid_bits(g->pmu, leaf, bits);
+		for (unsigned i = 0; i < 4; i++)
+			regs[i] |= bits[i];
+		break;
+	case 0x0a:
+	case 0x1c:
+		spmu_cpuid_bits(g->pmu, leaf, regs);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- what the PMU calls ---- */
+
+static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, const struct spmu_batch *batch)
+{
+	struct guest *g = context;
+	uint32_t now = 0;
+	(void)pmi;
+	(void)batch;
+	if (spmu_apic_read(pmu, SPMU_APIC_LVT_PC, &now) != SPMU_OK)
+		return;
+	g->report.pmis++;
+	g->emulator.interrupt(g->emulator.context, now & ~0x10000u, now);
+}
+
+static int on_read(void *context, uint64_t addr, void *to, size_t bytes)
+{
+	struct guest *g = context;
+	return g->emulator.read(g->emulator.context, addr, to, bytes);
+}
+
+static int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
+{
+	struct guest *g = context;
+	return g->emulator.write(g->emulator.context, addr, from, bytes);
+}
+
+/* The ordinal of the record's instruction, counted as guest.given counts.  *ends: how many end with this uop. */
+static uint64_t ordinal(const struct guest *g, const struct spmu_batch *b, uint32_t record, unsigned *ends)
+{
+	uint64_t n = g->consumed;
+	const uint64_t both = SPMU_IS(INST_END) | SPMU_IS(INST_END2);
+	for (uint32_t i = 0; i < record; i++) {
+		const struct spmu_record *r = &b->records[i];
+		if (r->kind == SPMU_REC_UOP && r->did & SPMU_DID(RETIRED))
+			n += (unsigned)__builtin_popcountll(r->is & both);
+	}
+	*ends = (unsigned)__builtin_popcountll(b->records[record].is & both);
+	return n;
+}
+
+static int on_registers(void *context, const struct spmu_batch *batch, uint32_t record, bool before,
+	struct spmu_registers *out)
+{
+	struct guest *g = context;
+	unsigned ends;
+	uint64_t n = ordinal(g, batch, record, &ends);
+	n += before ? 0 : ends ? ends : 1;
+	if (n >= g->kept_first && n < g->kept_next && g->kept_next - n <= GUEST_KEPT)
+		*out = g->kept[n % GUEST_KEPT];
+	else if (n == g->kept_next)	/* the instruction that the emulator has just completed */
+		g->emulator.registers(g->emulator.context, out);
+	else
+		return 1;
+	return 0;
+}
+
+/* Makes the core's records the guest's: takes the tags of address spaces out again, and sets the privilege level.  All
+ * records of a batch have the same, because a change of it drains the pipeline and ends the batch. */
+static void adapt(struct spmu_record *r, uint32_t count, unsigned cpl)
+{
+	const uint64_t low = (UINT64_C(1) << 47) - 1;
+	for (uint32_t i = 0; i < count; i++) {
+		r[i].cpl = (uint8_t)cpl;
+		if (!(r[i].ip >> 63))
+			r[i].ip &= low;
+		if (!(r[i].addr >> 63))
+			r[i].addr &= low;
+	}
+}
+
+struct spmu_record *guest_take_batch(void *context, const struct spmu_batch *b)
+{
+	struct guest *g = context;
+	/* ours from now on; the core gets the spare one */
+	struct spmu_record *mine = (struct spmu_record *)b->records;
+	struct spmu_record *next = g->spare;
+	struct spmu_batch batch = *b;
+	batch.user_only = g->cpl == 3;
+	adapt(mine, b->count, g->cpl);
+	spmu_consume(g->pmu, &batch);
+	g->consumed += b->instructions;
+	const uint64_t distance = spmu_pmi_distance(g->pmu);
+	g->horizon = distance > UINT64_MAX - g->consumed ? UINT64_MAX : g->consumed + distance;
+	g->spare = mine;
+	return next;
+}
+
+int guest_pmu_create(struct guest *g, struct err *err)
+{
+	const struct spmu_host host = {
+		.context = g, .pmi = on_pmi, .pmi_latency = g->config.pmi_latency, .pmi_clock = g->config.pmi_clock,
+		.pmi_line = g->config.pmi_line, .read_memory = on_read, .write_memory = on_write,
+		.registers = on_registers
+	};
+	return spmu_create(&g->pmu, g->model, &host) == SPMU_OK ? 0 :
+		err_set(err, ERR_NOMEM, "out of memory for a PMU");
+}

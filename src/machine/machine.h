@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A whole machine: what its emulator and the model of its processor say to each other.  The emulator executes the
+ * guest; the model (struct guest) has the core that times it and the PMU that the guest sees.  Bochs is the one
+ * emulator so far (bochs/instrument.cc); nothing here or behind this header knows of it.
+ *
+ * One processor.  The emulator calls, in this order for each instruction that it executes: guest_begin, guest_access
+ * for each access, guest_iteration behind each round of a REP string instruction, guest_end when it is complete.  An
+ * instruction that faults has no guest_end; guest_event says that an exception or an interrupt is taken.  The
+ * emulator need only call these while guest_watches says so.
+ *
+ * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h).  Close to an overflow
+ * it is behind by none: a PMI is then requested behind the instruction whose retirement shows that it is due.
+ *
+ * Left out: several processors; 16-bit code, which is not timed; the wrong path of mispredicted branches; the page
+ * tables of the guest (the core gives frames by first touch in each address space, as if TLBs were tagged with
+ * PCIDs); the accesses that the delivery of an interrupt makes.
+ */
+#ifndef MACHINE_MACHINE_H
+#define MACHINE_MACHINE_H
+#include "softpmu/pmu.h"
+#include "util/err.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct guest;
+
+/* When the core times the guest.  Else the guest runs at the emulator's speed, a cycle for each instruction, and no
+ * counter moves. */
+enum guest_timing {
+	GUEST_COUNTING,		/* while a counter, LBR or BTS is enabled */
+	GUEST_MARKED,		/* from guest_mark(true) to guest_mark(false) */
+	GUEST_ALWAYS,
+};
+
+struct guest_options {
+	const char *data_dir;		/* holds cores/, uops/, events/ */
+	const char *core;		/* preset */
+	const char *const *setting;	/* "field=value", as --set */
+	size_t settings;
+	enum guest_timing timing;
+};
+
+/* What the emulator gives.  All are called with `context`; none may be NULL. */
+struct guest_emulator {
+	void *context;
+	/* The local APIC sends what its performance entry said when the PMI came, and shows `lvt` from now on: the
+	 * interrupt is taken before the next instruction, unless it is masked in the processor. */
+	void (*interrupt)(void *context, uint32_t sent, uint32_t lvt);
+	/* Linear memory of the address space that the processor is in: 0, or nonzero for a page fault, which is not
+	 * raised. */
+	int (*read)(void *context, uint64_t addr, void *to, size_t bytes);
+	int (*write)(void *context, uint64_t addr, const void *from, size_t bytes);
+	/* General registers, RIP and RFLAGS as they are now; xmm is left alone. */
+	void (*registers)(void *context, struct spmu_registers *out);
+};
+
+/* guest_create copies the emulator's struct and keeps nothing of the options.  ERR_INPUT: no such core, a bad
+ * setting; ERR_UNSUPPORTED: a core of another vendor, or one with several hardware threads set; ERR_NOMEM. */
+int  guest_create(struct guest **out, const struct guest_options *o, const struct guest_emulator *e, struct err *err);
+void guest_destroy(struct guest *g);	/* NULL: does nothing */
+
+/* Registers.  Each is done behind all instructions that are complete. */
+enum guest_answer { GUEST_NOT_MINE = -1, GUEST_GP = 0, GUEST_DONE = 1 };
+enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value);
+enum guest_answer guest_wrmsr(struct guest *g, uint32_t msr, uint64_t value);
+enum guest_answer guest_rdpmc(struct guest *g, uint32_t index, unsigned cpl, uint64_t *value);
+/* Changes EAX, EBX, ECX, EDX, as the emulator would answer CPUID, to what this processor answers: its signature and
+ * its PMU; no cycles-to-crystal ratio of another one. */
+void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
+void guest_lvt(struct guest *g, uint32_t value);	/* the local APIC's performance entry was written */
+void guest_pce(struct guest *g, bool pce);		/* CR4.PCE */
+void guest_space(struct guest *g, uint64_t cr3);	/* the page tables from now on */
+
+/* Instructions */
+struct guest_insn {
+	uint64_t ip;		/* linear address */
+	const uint8_t *code;	/* `len` bytes, valid during the call */
+	uint8_t len;		/* 1 to 15 */
+	uint8_t cpl;		/* 0 to 3 */
+	uint8_t bits;		/* 16, 32 or 64 */
+	bool rep;		/* guest_iteration tells its rounds */
+};
+enum guest_access { GUEST_LOAD = 1, GUEST_STORE = 2, GUEST_UPDATE = 3 };	/* UPDATE: both, of the same bytes */
+bool guest_watches(const struct guest *g);
+void guest_begin(struct guest *g, const struct guest_insn *i);
+void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes);
+void guest_iteration(struct guest *g);
+void guest_end(struct guest *g, uint64_t next_ip);	/* next_ip: linear address of the next instruction */
+/* An exception (of an instruction that began, if one did) or an interrupt is taken; next_ip would be executed next. */
+void guest_event(struct guest *g, uint64_t next_ip);
+/* The processor halted for so many ticks of the machine's clock, which have passed already. */
+void guest_halted(struct guest *g, uint64_t ticks);
+void guest_mark(struct guest *g, bool on);
+/* How far the machine's clock is to go on, when so many instructions were executed since the last call: modelled
+ * cycles where the core times them. */
+uint64_t guest_ticks(struct guest *g, uint64_t instructions);
+
+struct guest_report {
+	double frequency_ghz;		/* of the core, and so of the machine's clock */
+	uint64_t instructions[2];	/* timed, at CPL 0 and above it */
+	uint64_t cycles[2];		/* of these */
+	uint64_t untimed;		/* while it was watched: of 16-bit code */
+	uint64_t pmis;			/* requested of the local APIC */
+	uint64_t events;		/* exceptions and interrupts taken while it was watched */
+	uint64_t blocks;		/* different paths */
+	uint64_t stepped;		/* instructions that were run one by one, close to an overflow */
+	const char *failure;		/* why the model stopped timing, or NULL */
+};
+void guest_report(struct guest *g, struct guest_report *out);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A kernel of the tests' own, which looks at the PMU of a Skylake from inside: registers and their #GP, counts at both
+ * privilege levels, PMIs, PEBS records behind page tables, branch records, time.  It prints a line for each claim,
+ * "ok ..." or "bad ...", and figures that two runs must share.  boot.S brings it up.
+ */
+#include <stdint.h>
+
+enum { CONSOLE_PORT = 0x5352, EXIT_PORT = 0x5354 };
+enum { APIC = 0xfee00000, APIC_SPURIOUS = 0xf0, APIC_EOI = 0xb0, APIC_LVT_PC = 0x340, APIC_LVT_TIMER = 0x320,
+	APIC_TIMER_COUNT = 0x380, APIC_TIMER_DIVIDE = 0x3e0 };
+enum { VECTOR_PMI = 0x40, VECTOR_TIMER = 0x41 };
+enum { EVTSEL0 = 0x186, PMC0 = 0xc1, FIXED0 = 0x309, FIXED_CTRL = 0x38d, GLOBAL_STATUS = 0x38e, GLOBAL_CTRL = 0x38f,
+	GLOBAL_RESET = 0x390, DS_AREA = 0x600, PEBS_ENABLE = 0x3f1, DEBUGCTL = 0x1d9, LBR_TOS = 0x1c9,
+	LBR_FROM = 0x680, LBR_TO = 0x6c0 };
+enum { USR = 1 << 16, OS = 1 << 17, INT = 1 << 20, EN = 1 << 22 };
+enum { INSTRUCTIONS = 0x00c0, BRANCHES = 0x00c4, LOADS = 0x81d0 };
+#define FAULTING UINT64_C(0x40000000)	/* the second GB: nothing is mapped there until somebody asks */
+
+struct frame {
+	uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
+	uint64_t vector, code, rip, cs, rflags, rsp, ss;
+};
+
+extern char entries[], gdt[], tss[], user_return[], user_add_end[], loop_load_end[];
+uint64_t user_call(const void *at, uint64_t argument);
+void user_add(void), user_pmc(void), user_fault(void);
+void loop_add(uint32_t n), loop_multiply(uint32_t n), loop_load(uint32_t n, const void *address);
+void kernel_main(void), interrupt(struct frame *f);
+
+static struct { uint64_t low, high; } idt[256] __attribute__((aligned(16)));
+static volatile unsigned faults, gps, pmis, timers;
+static volatile uint64_t pmi_ip, reload, skip_to;
+static volatile uint32_t lvt_in_handler;
+static volatile unsigned pmi_user;
+static unsigned bad;
+
+static void out(uint16_t port, uint8_t v) { __asm__ volatile("outb %0, %1" : : "a"(v), "Nd"(port)); }
+static uint64_t tsc(void)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdtsc" : "=a"(a), "=d"(d));
+	return a | (uint64_t)d << 32;
+}
+static uint64_t rdmsr(uint32_t msr)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdmsr" : "=a"(a), "=d"(d) : "c"(msr) : "memory");
+	return a | (uint64_t)d << 32;
+}
+static void wrmsr(uint32_t msr, uint64_t v)
+{
+	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)v), "d"((uint32_t)(v >> 32)) : "memory");
+}
+static uint64_t rdpmc(uint32_t i)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdpmc" : "=a"(a), "=d"(d) : "c"(i) : "memory");
+	return a | (uint64_t)d << 32;
+}
+static uint32_t apic_read(uint32_t at) { return *(volatile uint32_t *)(uint64_t)(APIC + at); }
+static void apic_write(uint32_t at, uint32_t v) { *(volatile uint32_t *)(uint64_t)(APIC + at) = v; }
+
+static void text(const char *s) { while (*s) out(CONSOLE_PORT, (uint8_t)*s++); }
+static void number(uint64_t v)
+{
+	char s[21], *p = s + 20;
+	*p = 0;
+	do *--p = (char)('0' + v % 10); while (v /= 10);
+	text(p);
+}
+static void check(int good, const char *what, uint64_t got, uint64_t want)
+{
+	text(good ? "ok " : "bad ");
+	text(what);
+	text(": ");
+	number(got);
+	text(" for ");
+	number(want);
+	text("\n");
+	bad += !good;
+}
+static void equal(const char *what, uint64_t got, uint64_t want) { check(got == want, what, got, want); }
+static void within(const char *what, uint64_t got, uint64_t low, uint64_t high)
+{
+	check(got >= low && got <= high, what, got, got < low ? low : high);
+}
+
+/* Maps the page of the second GB to the same offset behind 8 MB. */
+static void map(uint64_t addr)
+{
+	volatile uint64_t *table = (volatile uint64_t *)0x14000;
+	table[addr >> 12 & 511] = (0x800000 + (addr & 0x1ff000)) | 7;
+}
+
+void interrupt(struct frame *f)
+{
+	switch (f->vector) {
+	case 13:
+		gps++;
+		f->rip = skip_to ? skip_to : f->rip + 2;	/* WRMSR, RDMSR and RDPMC have two bytes */
+		return;
+	case 14: {
+		uint64_t addr;
+		__asm__ volatile("mov %%cr2, %0" : "=r"(addr));
+		faults++;
+		if (addr >> 21 == FAULTING >> 21) {
+			map(addr);
+			return;
+		}
+		break;
+	}
+	case 2:
+	case VECTOR_PMI:
+		pmis++;
+		pmi_ip = f->rip;
+		pmi_user += f->cs & 3 ? 1 : 0;
+		lvt_in_handler = apic_read(APIC_LVT_PC);
+		wrmsr(GLOBAL_CTRL, 0);
+		wrmsr(GLOBAL_RESET, rdmsr(GLOBAL_STATUS));
+		if (reload) {
+			wrmsr(PMC0, -reload & 0xffffffff);
+			wrmsr(GLOBAL_CTRL, 1);
+		}
+		apic_write(APIC_LVT_PC, f->vector == 2 ? 0x400 : VECTOR_PMI);
+		if (f->vector != 2)
+			apic_write(APIC_EOI, 0);
+		return;
+	case VECTOR_TIMER:
+		timers++;
+		apic_write(APIC_EOI, 0);
+		return;
+	default:
+		break;
+	}
+	text("bad interrupt ");
+	number(f->vector);
+	text(" at ");
+	number(f->rip);
+	text("\n");
+	out(EXIT_PORT, 3);
+}
+
+static void prepare(void)
+{
+	for (unsigned i = 0; i < 68; i++) {
+		const uint64_t at = (uint64_t)entries + 16 * i;
+		idt[i].low = (at & 0xffff) | 0x10u << 16 | UINT64_C(0x8e00) << 32 | (at >> 16 & 0xffff) << 48;
+		idt[i].high = at >> 32;
+	}
+	struct __attribute__((packed)) { uint16_t limit; uint64_t at; } pointer = { sizeof idt - 1, (uint64_t)idt };
+	__asm__ volatile("lidt %0" : : "m"(pointer));
+	const uint64_t t = (uint64_t)tss;
+	*(volatile uint64_t *)(t + 4) = 0x300000;	/* RSP0 */
+	uint64_t *d = (uint64_t *)(gdt + 0x30);
+	d[0] = 103 | (t & 0xffffff) << 16 | UINT64_C(0x89) << 40 | (t >> 24 & 0xff) << 56;
+	d[1] = t >> 32;
+	__asm__ volatile("ltr %w0" : : "r"(0x30));
+	wrmsr(0xc0000081, UINT64_C(0x18) << 48 | UINT64_C(0x10) << 32);	/* STAR */
+	wrmsr(0xc0000082, (uint64_t)user_return);
+	wrmsr(0xc0000084, 0x200);				/* SYSCALL clears IF */
+	/* the APIC's page: the fourth GB by 2 MB pages, not cached */
+	volatile uint64_t *pdpt = (volatile uint64_t *)0x11000, *pd = (volatile uint64_t *)0x15000;
+	for (unsigned i = 0; i < 512; i++)
+		pd[i] = (UINT64_C(0xc0000000) + 0x200000 * (uint64_t)i) | 0x9b;
+	pdpt[3] = 0x15003;
+	apic_write(APIC_SPURIOUS, 0x1ff);
+}
+
+/* PMC0 counts what `select` says from now on; returns what it counted, after `stop`. */
+static void count(uint64_t select)
+{
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(EVTSEL0, select | EN);
+	wrmsr(PMC0, 0);
+	wrmsr(GLOBAL_CTRL, 1);
+}
+static uint64_t stop(void)
+{
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(EVTSEL0, 0);
+	return rdmsr(PMC0);
+}
+
+static void test_cpuid(void)
+{
+	uint32_t a = 0x0a, b, c = 0, d;
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	equal("CPUID.0AH: version", a & 255, 4);
+	equal("CPUID.0AH: counters", a >> 8 & 255, 8);
+	equal("CPUID.0AH: fixed counters", d & 31, 3);
+	a = 1, c = 0;
+	__asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+	equal("CPUID.01H: signature", a, 0x506e3);
+	check((c >> 15 & 1) && (d >> 21 & 1), "CPUID.01H: PDCM and DS", c >> 15 & 1, 1);
+}
+
+static void test_faults(void)
+{
+	gps = 0;
+	wrmsr(EVTSEL0, UINT64_C(1) << 40);
+	equal("#GP: reserved bit of PERFEVTSEL", gps, 1);
+	wrmsr(GLOBAL_CTRL, UINT64_C(1) << 60);
+	equal("#GP: reserved bit of GLOBAL_CTRL", gps, 2);
+	(void)rdpmc(31);
+	equal("#GP: RDPMC without such a counter", gps, 3);
+	wrmsr(0x14c1, 1);		/* MSR_RELOAD_PMC0, which Skylake lacks */
+	equal("#GP: a register of later processors", gps, 4);
+	equal("a refused write changes nothing", rdmsr(EVTSEL0), 0);
+	skip_to = (uint64_t)user_add_end - 2;	/* the SYSCALL that ends user_add */
+	user_call((void *)user_pmc, 0);
+	equal("#GP: RDPMC at CPL 3", gps, 5);
+	skip_to = 0;
+	__asm__ volatile("mov %%cr4, %%rax; or $0x100, %%rax; mov %%rax, %%cr4" : : : "rax");
+	wrmsr(PMC0, 4711);
+	equal("RDPMC at CPL 3 with CR4.PCE", user_call((void *)user_pmc, 0), 4711);
+	equal("and no #GP", gps, 5);
+}
+
+/* What n rounds of loop_add count at CPL 0, with the same instructions around them for each n. */
+static __attribute__((noinline)) uint64_t count_rounds(uint32_t n)
+{
+	count(INSTRUCTIONS | OS);
+	loop_add(n);
+	return stop();
+}
+
+static void test_counts(void)
+{
+	uint64_t few;
+	equal("instructions at CPL 0, 2000 rounds more", count_rounds(3000) - count_rounds(1000), 4000);
+	count(INSTRUCTIONS | USR);
+	loop_add(1000);
+	equal("USR counts nothing of CPL 0", stop(), 0);
+	count(INSTRUCTIONS | USR);
+	user_call((void *)user_add, 1000);
+	equal("instructions at CPL 3", stop(), 2002);
+	count(INSTRUCTIONS | OS);
+	user_call((void *)user_add, 1000);
+	few = stop();
+	count(INSTRUCTIONS | OS);
+	user_call((void *)user_add, 100000);
+	equal("OS counts nothing of CPL 3", stop(), few);
+	count(BRANCHES | USR);
+	user_call((void *)user_add, 5000);
+	equal("branches at CPL 3, SYSCALL among them", stop(), 5001);
+	faults = 0;
+	count(INSTRUCTIONS | USR);
+	user_call((void *)user_fault, FAULTING + 0x5008);
+	equal("a page fault: the instruction counts once", stop(), 4);
+	equal("one page fault", faults, 1);
+}
+
+static void test_time(void)
+{
+	wrmsr(FIXED_CTRL, 0x30);		/* core cycles, both levels */
+	wrmsr(GLOBAL_CTRL, UINT64_C(1) << 33);
+	uint64_t c0 = rdpmc(0x40000001), t0 = tsc();
+	loop_multiply(2000);
+	uint64_t t1 = tsc(), c1 = rdpmc(0x40000001);
+	within("2000 dependent multiplications: cycles", c1 - c0, 6000, 6300);
+	within("and the time stamp agrees", t1 - t0, 5900, 6300);
+	/* a halt: the clock goes on, the counter does not */
+	timers = 0;
+	apic_write(APIC_TIMER_DIVIDE, 0xb);	/* 1 */
+	apic_write(APIC_LVT_TIMER, VECTOR_TIMER);
+	c0 = rdpmc(0x40000001), t0 = tsc();
+	apic_write(APIC_TIMER_COUNT, 100000);
+	__asm__ volatile("sti; hlt; cli");
+	t1 = tsc(), c1 = rdpmc(0x40000001);
+	equal("HLT until the timer's interrupt", timers, 1);
+	within("time passed", t1 - t0, 90000, 130000);
+	within("cycles not halted", c1 - c0, 100, 5000);
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(FIXED_CTRL, 0);
+}
+
+static void test_pmi(void)
+{
+	apic_write(APIC_LVT_PC, VECTOR_PMI);
+	__asm__ volatile("sti");
+	pmis = pmi_user = 0;
+	reload = 1000;
+	wrmsr(EVTSEL0, INSTRUCTIONS | USR | INT | EN);
+	wrmsr(PMC0, -reload & 0xffffffff);
+	wrmsr(GLOBAL_CTRL, 1);
+	user_call((void *)user_add, 20000);
+	reload = 0;
+	stop();
+	__asm__ volatile("cli");
+	/* a period is 1000 and what retires until the interrupt is taken */
+	within("PMIs of 40002 instructions, period 1000", pmis, 30, 40);
+	check(lvt_in_handler >> 16 & 1, "the APIC's entry is masked in the handler", lvt_in_handler >> 16 & 1, 1);
+	check(pmi_ip >= (uint64_t)user_add && pmi_ip < (uint64_t)user_add_end, "the last one is in the loop", pmi_ip,
+		(uint64_t)user_add);
+	equal("all of CPL 3", pmi_user, pmis);
+	/* the same as an NMI, with interrupts off */
+	apic_write(APIC_LVT_PC, 0x400);
+	pmis = 0;
+	wrmsr(EVTSEL0, INSTRUCTIONS | OS | INT | EN);
+	wrmsr(PMC0, -UINT64_C(5000) & 0xffffffff);
+	wrmsr(GLOBAL_CTRL, 1);
+	loop_add(5000);
+	stop();
+	equal("a PMI as NMI", pmis, 1);
+	apic_write(APIC_LVT_PC, 0x10000);
+	pmis = 0;
+	wrmsr(EVTSEL0, INSTRUCTIONS | OS | INT | EN);
+	wrmsr(PMC0, -UINT64_C(5000) & 0xffffffff);
+	wrmsr(GLOBAL_CTRL, 1);
+	loop_add(5000);
+	stop();
+	equal("a masked one is lost", pmis, 0);
+	equal("its overflow is not", rdmsr(GLOBAL_STATUS) & 1, 1);
+	wrmsr(GLOBAL_RESET, 1);
+}
+
+static uint64_t ds[16] __attribute__((aligned(64)));
+
+/* The buffer lies behind the page tables of the second GB. */
+static void test_pebs(void)
+{
+	enum { BYTES = 200, RECORDS = 10 };
+	uint64_t *buffer = (uint64_t *)(FAULTING + 0x9000);
+	map(FAULTING + 0x9000);
+	ds[4] = ds[5] = (uint64_t)buffer;
+	ds[6] = (uint64_t)buffer + 20 * BYTES;
+	ds[7] = ds[6];
+	ds[8] = -UINT64_C(100) & 0xffffffffffff;
+	wrmsr(DS_AREA, (uint64_t)ds);
+	wrmsr(EVTSEL0, LOADS | USR | OS | EN);
+	wrmsr(PMC0, -UINT64_C(100) & 0xffffffff);
+	wrmsr(PEBS_ENABLE, 1);
+	wrmsr(GLOBAL_CTRL, 1);
+	loop_load(1050, ds);
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(PEBS_ENABLE, 0);
+	wrmsr(EVTSEL0, 0);
+	const uint64_t records = (ds[5] - ds[4]) / BYTES;
+	equal("PEBS records", records, RECORDS);
+	unsigned in_loop = 0, apart = 0, address = 0;
+	for (unsigned i = 0; i < records; i++) {
+		const uint64_t *r = buffer + i * BYTES / 8;
+		in_loop += r[22] >= (uint64_t)loop_load && r[22] < (uint64_t)loop_load_end;	/* EventingIP */
+		apart += !i || r[-BYTES / 8 + 4] - r[4] == 101;		/* RCX counts the loads down */
+		address += r[19] == (uint64_t)ds;
+	}
+	equal("in the loop", in_loop, records);
+	equal("101 loads apart by their RCX: the next one triggers", apart, records);
+	equal("with the address of the data", address, records);
+}
+
+static void test_lbr(void)
+{
+	wrmsr(DEBUGCTL, 1);
+	loop_add(40);
+	wrmsr(DEBUGCTL, 0);
+	const uint64_t top = rdmsr(LBR_TOS);
+	/* the last one is the return, those before are the loop's */
+	uint64_t from = rdmsr(LBR_FROM + (uint32_t)((top - 2) & 31)), to = rdmsr(LBR_TO + (uint32_t)((top - 2) & 31));
+	check(from > (uint64_t)loop_add && from < (uint64_t)loop_add + 8 && to < from, "a branch record of the loop",
+		from, (uint64_t)loop_add);
+}
+
+void kernel_main(void)
+{
+	prepare();
+	test_cpuid();
+	test_faults();
+	test_counts();
+	test_time();
+	test_pmi();
+	test_pebs();
+	test_lbr();
+	text(bad ? "bad\n" : "all good\n");
+	out(EXIT_PORT, bad ? 1 : 0);
+	for (;;)
+		__asm__ volatile("hlt");
+}

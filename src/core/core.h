@@ -109,6 +109,8 @@ void core_copy_loads(struct core *to, const struct core *from);
 /* What the leader's core missed since it was made, as warming sees it: estimates of sampled runs use it. */
 struct core_misses { uint64_t branches, loads, l1, l2, l3, walks; };	/* loads: of l1, those of loads */
 struct core_misses core_warm_misses(const struct core *leader);
+/* Warms caches and TLBs with an access to this line of 64 bytes, made by nobody knows which instruction. */
+void core_warm_line(struct core *c, uint64_t addr, bool code, bool written);
 /* As core_run_block, but functionally only: warms caches, TLBs and predictors; no time passes and no records
  * are made. */
 void core_warm_block(

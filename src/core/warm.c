@@ -151,6 +151,16 @@ void core_warm_memory(struct core *c, struct iblock *b, unsigned exit, unsigned 
 	x->times++;
 }
 
+void core_warm_line(struct core *c, uint64_t addr, bool code, bool written)
+{
+	const uint64_t step = c->fe.line_log2 < 6 ? UINT64_C(1) << c->fe.line_log2 : 64;
+	for (uint64_t at = 0; at < 64; at += step)
+		if (code)
+			memsys_warm_fetch(c->mem, addr + at);
+		else
+			memsys_warm_data(c->mem, 0, addr + at, 8, written);
+}
+
 void core_warm_block(
 	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {

@@ -14,6 +14,7 @@
 #include "run/ahead.h"
 #include "run/engine.h"
 #include "run/gap.h"
+#include "run/points/capture_program.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
 #include "run/watch/malloc_calls.h"
@@ -491,6 +492,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	struct runner r = { .o = o, .sink = sink, .result = result, .started = wall_now() };
 	char uops[4096];
 	memset(result, 0, sizeof *result);
+	if (o->live_points)
+		return capture_program(o, sink, result, err);
 	if (o->record_only)
 		return record_only(o, sink, result, err);
 	r.last_tick = r.started;

@@ -159,6 +159,11 @@ struct run_options {
 	/* with record_only and replay: reads only a part of a long stream; run_result.instructions is an estimate of
 	 * those of the whole */
 	bool record_part;
+	/* No model, and no sink except its tick: makes this file of live points of the program, or of the recorded
+	 * stream (points/capture.h).  The windows are those of `sample`, if live_grows with an interval that grows with
+	 * the run.  NULL: no. */
+	const char *live_points;
+	bool live_grows;
 	/* also report the heap's blocks to the sink's `side`: struct run_heap; needs regs, or a stream that holds
 	 * them */
 	bool heap;
@@ -198,6 +203,7 @@ struct run_result {
 	bool threads_at_once;	/* of a sampled run: some process had several threads at a time */
 	bool threads_detailed;	/* some process was not sampled, because several threads of it ran (run_sample.after) */
 	uint64_t sampled;	/* of `instructions` and `warmed` together, those of sampled threads */
+	uint64_t points;	/* run_options.live_points: how many windows the file has */
 	uint64_t rounds;	/* steps of sampled threads that are no instructions (run_window) */
 	struct core_misses misses;	/* of a sampled run: of all instructions, as warming sees them */
 	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */

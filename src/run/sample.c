@@ -5,6 +5,7 @@
 #include "run/cut.h"
 #include "run/lanes.h"
 #include "run/leader_share.h"
+#include "run/points/points.h"
 #include "core/wrongpath/walker.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
@@ -37,22 +38,13 @@ int sample_check(const struct run_options *o, struct err *err)
 	return misfit ? err_set(err, ERR_UNSUPPORTED, "%s", misfit) : 0;
 }
 
-/* splitmix64, by Sebastiano Vigna (public domain): a permutation that looks random. */
-static uint64_t hash(uint64_t n)
-{
-	n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
-	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
-	return n ^ n >> 31;
-}
-
-/* Sets the window of the stretch that begins at s->base. */
+/* Sets the window of the stretch that begins at s->base.  A stream of live points says where its next window is. */
 static void place(const struct runner *r, struct rthread *t)
 {
 	struct sample_place *s = &t->sample;
 	const uint64_t room = s->interval - r->o->sample.lead - r->o->sample.measured;
 	s->part = SAMPLE_GAP;
-	s->until = s->base + hash(s->windows << 32 | t->index) % room;
+	s->until = r->points ? UINT64_MAX : s->base + sample_offset(s->windows, t->index, room);
 }
 
 unsigned sample_jobs(const struct run_options *o)
@@ -274,6 +266,8 @@ static void part_begins(struct runner *r, struct rthread *t, enum sample_part pa
 		leader_share_tell(r->o->teaches, &misses);
 	if (r->o->leads)
 		leader_share_tell(r->o->leads, &misses);
+	if (r->points)
+		misses = points_misses(t, part, &misses);
 	engine_window(&r->engine, t, part, t->sample.interval, &misses);
 }
 
@@ -317,6 +311,15 @@ static void turn(struct runner *r, struct rthread *t)
 		place(r, t);
 		break;
 	}
+}
+
+bool sample_settle(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	learner_settle(&r->learner);
+	if (s->part == SAMPLE_MEASURED && s->done >= s->until)
+		turn(r, t);
+	return s->part == SAMPLE_GAP;
 }
 
 void sample_tell(const struct runner *r, struct iblock *b)

@@ -27,6 +27,19 @@ static inline uint64_t sample_least(const struct run_sample *s)
 {
 	return RUN_SAMPLE_LEAST * (s->lead + s->measured);
 }
+/* A permutation that looks random: splitmix64, by Sebastiano Vigna (public domain). */
+static inline uint64_t sample_hash(uint64_t n)
+{
+	n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	n = (n ^ n >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	n = (n ^ n >> 27) * UINT64_C(0x94d049bb133111eb);
+	return n ^ n >> 31;
+}
+/* How far behind the beginning of its stretch a thread's window lies: less than `room` steps. */
+static inline uint64_t sample_offset(uint64_t window, uint32_t thread, uint64_t room)
+{
+	return sample_hash(window << 32 | thread) % room;
+}
 /* Checks run_options.sample.  ERR_INPUT: the windows are too long; ERR_UNSUPPORTED: it does not go with other options.
  */
 int  sample_check(const struct run_options *o, struct err *err);
@@ -34,6 +47,8 @@ int  sample_check(const struct run_options *o, struct err *err);
 unsigned sample_jobs(const struct run_options *o);
 /* The thread starts: sets its first window.  ERR_NOMEM. */
 int  sample_start(struct runner *r, struct rthread *t, struct err *err);
+/* A window that is over ends now, not with the next block (points/points.h).  Returns whether none is under way. */
+bool sample_settle(struct runner *r, struct rthread *t);
 /* The process' thread will not be alone any more.  The engine is drained. */
 void sample_several(struct runner *r, struct process *p);
 /* A block of a sampled thread: warms the leader, and times it if it lies in a window. */

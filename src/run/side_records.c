@@ -4,6 +4,7 @@
  * then goes to the sink, as far as the sink gets such records.
  */
 #include "run/runner.h"
+#include "run/points/points.h"
 #include "run/sample.h"
 #include "core/wrongpath/walker.h"
 #include "run/watch/history.h"
@@ -302,6 +303,8 @@ static int check_record(const struct process *p, const uint64_t *w, size_t lengt
 		[ST_REGS] = sizeof(struct st_regs), [ST_FORK] = sizeof(struct st_fork),
 		[ST_EXIT] = sizeof(struct st_exit), [ST_NOTE] = sizeof(struct st_note),
 		[ST_CLIENT] = sizeof(struct st_client), [ST_CODE] = sizeof(struct st_code),
+		[ST_POINTS] = sizeof(struct st_points), [ST_SKIP] = sizeof(struct st_skip), [ST_TOUCH] = 8,
+		[ST_PATH] = 8, [ST_PLACE] = sizeof(struct st_place), [ST_TIMES] = 8,
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])
@@ -319,6 +322,8 @@ int runner_side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	int rc = check_record(p, w, length, err);
 	if (rc < 0)
 		return rc;
+	if (kind >= ST_POINTS)
+		return points_record(r, p, w, length, err);
 	if (kind != ST_BLOCK_DEF && t)
 		runner_run_ahead(r, t);
 	switch (kind) {

@@ -54,6 +54,15 @@ enum st_kind {
 	ST_CLIENT,		/* struct st_client: a request of the program (softpmu/client.h), behind its block */
 	ST_CODE,		/* struct st_code: bytes of an executable mapping, behind its ST_MAP; only in streams
 				 * with register writes */
+	/* Only in files of live points (docs/reference/live-points.md), which leave out the blocks between windows: */
+	ST_POINTS,		/* struct st_points: how windows are laid out; behind the first ST_PROCESS */
+	ST_SKIP,		/* struct st_skip: the current thread has executed blocks that are not here */
+	ST_TOUCH,		/* a header, then a word for each line that was touched (enum st_touch), oldest first */
+	ST_PATH,		/* a header, then headers of ST_BLOCK: branches went this way, at the end of what was
+				 * skipped; the last block is only where it leads to */
+	ST_PLACE,		/* struct st_place: a window's measured part begins or ends, or totals */
+	ST_TIMES,		/* a header, then pairs of words: a header of ST_BLOCK or ST_BLOCK_CUT, and how often
+				 * the current thread has executed that in what was skipped */
 	ST_KINDS
 };
 
@@ -197,6 +206,26 @@ struct st_client {
 	uint32_t bytes;		/* of the payload, which follows, padded to 8 */
 	uint32_t word_bytes;	/* of the program: 8 or 4 */
 };
+struct st_points { uint64_t header, lead, measured; };	/* instructions, as in run_sample */
+struct st_skip {
+	uint64_t header;
+	uint64_t steps;		/* of the thread: instructions, and rounds of REP instructions */
+	uint64_t rounds;	/* of these, those that complete no instruction */
+	uint64_t until;		/* the lead of its next window begins when it has done so many steps; ST_NO_WINDOW */
+	uint64_t interval;	/* steps that this window stands for */
+	uint64_t from;		/* address of the first block that is skipped */
+};
+#define ST_NO_WINDOW (~(uint64_t)0)
+/* A word of ST_TOUCH: the address / ST_TOUCH_LINE, shifted left by ST_TOUCH_BITS, and these. */
+enum st_touch { ST_TOUCH_CODE = 1, ST_TOUCH_WRITTEN = 2, ST_TOUCH_BITS = 2, ST_TOUCH_LINE = 64 };
+struct st_place {
+	uint64_t header;
+	uint64_t what;		/* enum st_place_what */
+	/* What a reference machine, the same for all, has missed so far: loads and all accesses that missed its L1,
+	 * accesses that missed its L2 and L3, pages that missed its TLB. */
+	uint64_t loads, l1, l2, l3, walks;
+};
+enum st_place_what { ST_PLACE_BEGIN, ST_PLACE_END, ST_PLACE_TOTAL };	/* TOTAL: when the thread ends */
 enum {
 	ST_CLIENT_MORE = 0,
 	/* The thread has executed as many instructions as the last answer's `budget`.  index: address of the next one;

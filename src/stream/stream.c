@@ -31,7 +31,8 @@ int stream_launch(struct stream **out, const struct stream_launch *how, struct e
 		free(s);
 		return r;
 	}
-	if ((how->save && (r = trace_writer_open(&s->save, how->save, err))) || (r = live_launch(&s->live, how, err))) {
+	if ((how->save && (r = trace_writer_open(&s->save, how->save, false, err))) ||
+		(r = live_launch(&s->live, how, err))) {
 		trace_writer_close(s->save);
 		free(s);
 		return r;

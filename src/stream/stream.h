@@ -66,6 +66,8 @@ int stream_wait_status(const struct stream *s);
 double stream_share(const struct stream *s);
 /* How many words a recorded stream holds, found quickly; 0: it is not known (a pipe, a damaged file). */
 uint64_t stream_words(const char *path);
+/* Does this file hold live points?  *out: how long its windows are.  False also if it cannot be read. */
+bool stream_points(const char *path, struct st_points *out);
 /* pid of the launched program; 0 for a file. */
 int stream_pid(const struct stream *s);
 /* Kills what still runs under the tracer, removes the rings, frees s. */

@@ -5,6 +5,7 @@
 #ifndef STREAM_INTERNAL_H
 #define STREAM_INTERNAL_H
 #include "stream/stream.h"
+#include "stream/trace_writer.h"
 #include <limits.h>
 #include <sys/types.h>
 
@@ -73,22 +74,8 @@ void live_close(struct live *l);
 int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct program *p, const char *run_dir,
 		 struct err *err);
 
-/* ---- trace_write.c, trace_read.c: the trace file (layout in trace_file.h) ---- */
-struct trace_writer;
+/* ---- trace_read.c: the trace file (layout in trace_file.h); trace_writer.h writes it ---- */
 struct trace_reader;
-enum trace_end {		/* how a recording ended */
-	TRACE_END_WHOLE = 0,	/* every process ended */
-	TRACE_END_CLOSED = 1,	/* the reader stopped reading early */
-	TRACE_END_FAILED = 2	/* the live stream broke; the text says how */
-};
-int trace_writer_open(struct trace_writer **out, const char *path, struct err *err);
-int trace_writer_span(struct trace_writer *w, const struct stream_span *span, struct err *err);
-/* Writes out what is buffered if the last write was at least a second ago; call it when nothing comes. */
-int trace_writer_idle(struct trace_writer *w, struct err *err);
-/* Writes the end marker; after it only trace_writer_close may be called. */
-int trace_writer_end(struct trace_writer *w, enum trace_end how, int wait_status, const char *text, struct err *err);
-void trace_writer_close(struct trace_writer *w);
-
 int trace_reader_open(struct trace_reader **out, const char *path, struct err *err);
 int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct err *err);
 double trace_reader_share(const struct trace_reader *r);	/* as stream_share */

@@ -22,6 +22,7 @@
 #define TRACE_SKIPPABLE  0x184d2a5eu	/* one of the sixteen magic numbers of skippable frames */
 #define TRACE_MAGIC      "SPMUTRC"	/* 8 bytes with its NUL */
 #define TRACE_VERSION    2u
+#define TRACE_VERSION_POINTS 3u		/* of files of live points: the same layout, but blocks are left out */
 #define TRACE_VERSION_OLDEST 1u
 #define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */

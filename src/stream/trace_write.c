@@ -184,11 +184,11 @@ static int begin_chunk(struct trace_writer *w, const struct trace_chunk *c, stru
 	return r;
 }
 
-int trace_writer_open(struct trace_writer **out, const char *path, struct err *err)
+int trace_writer_open(struct trace_writer **out, const char *path, bool points, struct err *err)
 {
 	static const char producer[] = "softpmu";
-	struct trace_header h = { TRACE_SKIPPABLE, sizeof h - 8 + sizeof producer, TRACE_MAGIC, TRACE_VERSION,
-		ST_VERSION, sizeof producer, 0 };
+	struct trace_header h = { TRACE_SKIPPABLE, sizeof h - 8 + sizeof producer, TRACE_MAGIC,
+		points ? TRACE_VERSION_POINTS : TRACE_VERSION, ST_VERSION, sizeof producer, 0 };
 	int failed;
 	struct trace_writer *w = calloc(1, sizeof *w);
 	if (!w)

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	int got;
 	if (argc != 4 || (strcmp(argv[3], "first") && strcmp(argv[3], "last") && strcmp(argv[3], "turns")))
 		return 2;
-	if (trace_reader_open(&reader, argv[1], &err) || trace_writer_open(&writer, argv[2], &err))
+	if (trace_reader_open(&reader, argv[1], &err) || trace_writer_open(&writer, argv[2], false, &err))
 		return fail("cannot open");
 	for (unsigned i = 0; i < PROCESSES; i++)
 		last[i] = &first[i];

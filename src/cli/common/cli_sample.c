@@ -82,9 +82,27 @@ int cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err 
 	return 0;
 }
 
-int cli_sample_check(const struct cli_sample *s, const struct cli_run *run)
+/* A file of live points has its own windows.  Returns what is wrong with the options then; NULL: nothing. */
+static const char *use_points(struct cli_sample *s, const char *file)
 {
-	const char *text = s->on && s->in_full ? "--sample and --detail exclude each other"
+	struct st_points p;
+	if (!file || !stream_points(file, &p))
+		return NULL;
+	if (s->in_full || s->after)
+		return "--detail: the file holds live points, which are windows of a run: no part can be timed in full";
+	if (s->on && !s->automatic)
+		return "--sample=N,U,W: the file holds live points, which are windows of their own";
+	s->on = true;
+	s->automatic = false;
+	s->plan = (struct run_sample){ .interval = RUN_SAMPLE_LEAST * (p.lead + p.measured), .lead = p.lead,
+		.measured = p.measured };
+	return NULL;
+}
+
+int cli_sample_check(struct cli_sample *s, const struct cli_run *run)
+{
+	const char *const wrong = use_points(s, run->run.replay);
+	const char *text = wrong ? wrong : s->on && s->in_full ? "--sample and --detail exclude each other"
 		: s->on ? run_sample_misfit(&run->run) : NULL;
 	if (text)
 		cli_error("%s", text);

@@ -71,8 +71,9 @@ void cli_sample_default(struct cli_sample *s);
 /* What is said if run_result.threads_at_once. */
 #define CLI_SAMPLE_THREADS "threads ran at the same time; the estimates of a sampled run leave out how they delay " \
 	"each other"
-/* Options that do not go with --sample.  0, or -1 after one printed line. */
-int  cli_sample_check(const struct cli_sample *s, const struct cli_run *run);
+/* Options that do not go with --sample.  If the run replays a file of live points, its windows are the plan.  0, or -1
+ * after one printed line. */
+int  cli_sample_check(struct cli_sample *s, const struct cli_run *run);
 /* For commands that replay one stream on several machines: counts the stream's instructions, or executes the program
  * without a model and saves its stream, which then is run->run.replay.  auto: stretches such that there are so many
  * windows.  *wait_status: the program's.  0, or -1 after one printed line. */

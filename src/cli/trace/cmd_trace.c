@@ -2,6 +2,7 @@
  * softpmu trace records a program's stream without modelling it, an excerpt of its pipeline or what it did over time;
  * softpmu replay counts on a recorded stream. */
 #include "cli/cli.h"
+#include "cli/common/cli_sample.h"
 #include "cli/trace/trace_pipeline.h"
 #include "cli/trace/trace_timeline.h"
 #include <stdio.h>
@@ -13,11 +14,18 @@ extern const struct cli_command cmd_trace, cmd_stat;
 
 struct tracing {
 	struct cli_run run;
-	const char *output, *pipeline, *timeline;
+	const char *output, *pipeline, *timeline, *points;
+	struct cli_sample sample;	/* of --live-points */
 	const char *modelled;	/* the first option that is about the model; NULL: none */
 	enum trace_format format;
 	bool no_regs, quiet;
 };
+
+static int take_sample(void *target, const struct option *o, const char *value, struct err *err)
+{
+	(void)o;
+	return cli_sample_parse(&((struct tracing *)target)->sample, value, err);
+}
 
 static const struct option trace_options[] = {
 	OPT_TEXT('o', "output", "FILE", struct tracing, output, "Write the trace to FILE. Default: softpmu.trace.",
@@ -28,6 +36,13 @@ static const struct option trace_options[] = {
 		"denormal numbers, for the events of microcode assists."),
 	CLI_OPTIONS_FOLLOW(struct tracing, run., "Record"),
 	OPT_FLAG('q', "quiet", struct tracing, quiet, "Do not say how much was recorded."),
+	OPT_GROUP("Live points"),
+	OPT_TEXT(0, "live-points", "FILE", struct tracing, points, "Instead of the whole trace, write to FILE the "
+		"windows of a sampled run, and what the instructions between them leave in caches, TLBs and branch "
+		"predictors of any machine. Commands with --sample replay such a file in seconds.", .filled = true),
+	OPT_CALL(0, "sample", "auto|N,U,W", take_sample, "Of --live-points: in each stretch of N instructions, keep "
+		"W instructions that fill the pipeline and U that are measured. auto, the default: 40K,4000,4000, and "
+		"longer stretches the longer the program runs.", .optional = true),
 	OPT_GROUP("The pipeline"),
 	OPT_TEXT(0, "pipeline", "FILE", struct tracing, pipeline, "Run the model, and write to FILE when each uop was "
 		"fetched, allocated, issued, complete and retired, with the uops of wrong paths, for a viewer of "
@@ -64,7 +79,13 @@ static int trace_parse(struct tracing *t, int argc, char **argv)
 	if (go <= 0)
 		return go ? -3 : -1;
 	const bool runs = t->pipeline || t->timeline;
-	if (!runs && t->modelled)
+	if (t->points && (runs || t->output))
+		cli_error("--live-points makes a file of its own: not with -o, --pipeline or --timeline");
+	else if (t->sample.on && !t->points)
+		cli_error("--sample goes with --live-points");
+	else if (t->points && t->modelled && strcmp(t->modelled, "--replay"))
+		cli_error("%s is about the model, and live points are for any", t->modelled);
+	else if (!runs && !t->points && t->modelled)
 		cli_error("%s is about the model, which trace runs for --pipeline and --timeline only", t->modelled);
 	else if (t->pipeline && t->timeline)
 		cli_error("--pipeline and --timeline take a run each: give one of them");
@@ -79,6 +100,30 @@ static int trace_parse(struct tracing *t, int argc, char **argv)
 	return -3;
 }
 
+/* trace --live-points */
+static int trace_points(struct tracing *t)
+{
+	struct run_result result = { 0 };
+	struct err err = { 0 };
+	struct stat st;
+	if (!t->sample.on)
+		cli_sample_parse(&t->sample, NULL, NULL);
+	t->run.run.live_points = t->points;
+	t->run.run.sample = t->sample.plan;
+	t->run.run.live_grows = t->sample.automatic;
+	t->run.run.regs = !t->no_regs;
+	const int rc = cli_run_program(&t->run, &(struct run_sink){ 0 }, &result, &err);
+	if (result.note[0])
+		cli_error("%s", result.note);
+	if (rc)
+		cli_error("%s", err.text);
+	if (!t->quiet && !rc && !stat(t->points, &st))
+		fprintf(stderr, "[ softpmu trace: %llu live points of %.1f million instructions: %.3f MB in %s ]\n",
+			(unsigned long long)result.points, 1e-6 * (double)result.warmed, 1e-6 * (double)st.st_size,
+			t->points);
+	return rc ? 1 : cli_exit_status(result.wait_status);
+}
+
 static int trace(int argc, char **argv)
 {
 	struct tracing t = { .format = TRACE_BY_NAME };
@@ -91,6 +136,8 @@ static int trace(int argc, char **argv)
 		return -1 - go;
 	if ((t.pipeline || t.timeline) && t.output)
 		t.run.run.save = t.output;
+	if (t.points)
+		return trace_points(&t);
 	if (t.pipeline)
 		return trace_pipeline(&t.run, t.pipeline, t.format, t.quiet);
 	if (t.timeline)
@@ -140,7 +187,8 @@ const struct cli_command cmd_trace = {
 		trace_options, .run = trace,
 	.runs = true,
 	.usage = "[options] [--] PROGRAM [arguments]\n--pipeline FILE | --timeline FILE [options] [--] "
-		"PROGRAM [arguments]\n--pipeline FILE | --timeline FILE [options] --replay TRACE",
+		"PROGRAM [arguments]\n--pipeline FILE | --timeline FILE [options] --replay TRACE\n--live-points FILE "
+		"[--sample=N,U,W] [--] PROGRAM [arguments]\n--live-points FILE [--sample=N,U,W] --replay TRACE",
 	.about = "Records what PROGRAM executes, with its memory accesses and register writes, into a trace file. No "
 		"model runs, so this is several times as fast as softpmu stat. Every command that runs a program can "
 		"replay the file instead (--replay FILE), on any core and any number of times; the counts are those "

@@ -46,6 +46,12 @@ struct sample_place {
 	uint64_t then;		/* that of the next one */
 	uint64_t left;		/* where the last window ended */
 	uint64_t windows;	/* that have ended */
+	/* Of a stream of live points (points/points.h): by enum st_place_what; and the stretches whose branches the
+	 * leader has seen: their steps, what it mispredicted there, and where the current one began. */
+	struct core_misses told[3];
+	uint64_t seen, seen_misses, seen_from, seen_from_misses;
+	bool seen_whole;	/* the way that comes is that of all skipped blocks */
+	uint64_t way;		/* header of its last block, whose successor is not known yet; 0: none */
 	bool mute;		/* of a stream that is cut: what the core passes on belongs to no piece */
 	bool ran;		/* a window has ended since the core took over the leader's state */
 	/* of a thread without lanes; owned by the cores' thread; the front reads it when that is drained: */

@@ -5,6 +5,7 @@
 #include "run/ahead.h"
 #include "run/cut.h"
 #include "run/lanes.h"
+#include "run/points/points.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
@@ -135,7 +136,7 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 		engine_interrupt(t);
 	if (t->leader) {
 		if (!r->o->follows)
-			count_misses(&r->result->misses, core_warm_misses(t->leader));
+			count_misses(&r->result->misses, r->points ? points_total(t) : core_warm_misses(t->leader));
 		r->result->sampled += t->sample.done - t->sample.rounds;
 		r->result->rounds += t->sample.rounds;
 	}

@@ -23,7 +23,7 @@ static void write_file(void)
 	const int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(trace_writer_open(&w, path, &err), 0);
+	assert_int_equal(trace_writer_open(&w, path, false, &err), 0);
 	for (uint64_t i = 0; i < SPANS; i++) {
 		for (uint64_t k = 0; k < WORDS; k++)
 			words[k] = i * WORDS + k;

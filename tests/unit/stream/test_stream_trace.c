@@ -160,7 +160,7 @@ static void write_small(const char *path, unsigned frames, unsigned spans)
 	struct trace_writer *w;
 	struct err err;
 	uint64_t n = 0;
-	assert_int_equal(trace_writer_open(&w, path, &err), 0);
+	assert_int_equal(trace_writer_open(&w, path, false, &err), 0);
 	for (unsigned f = 0; f < frames; f++) {
 		for (unsigned i = 0; i < spans; i++, n++) {
 			uint64_t words[64] = { ST_HEADER(ST_NOTE, record_words(n) * 8), n };
@@ -384,7 +384,7 @@ static void test_a_device_without_room_is_an_error(void **state)
 	struct err err;
 	if (access("/dev/full", W_OK))
 		skip();
-	assert_int_equal(trace_writer_open(&w, "/dev/full", &err), ERR_SYSTEM);
+	assert_int_equal(trace_writer_open(&w, "/dev/full", false, &err), ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "No space left"));
 }
 

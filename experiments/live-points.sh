@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Live points beside sampled runs with the same windows of the same streams: for each program the capture (size, CPU
+# seconds), and for each machine the difference of cycles, both 95 % intervals, and the CPU seconds of both.
+#   live-points.sh [MACHINE...]    MACHINE: a name of machine() below.  Default: the six.
+#   PROGRAMS="awk bzip2": only these.  SAMPLE=N,U,W: the windows.  STREAMS=DIR: keeps the streams there.
+#   OPTIONS="--no-wrong-path": of all runs.  TEXT=BYTES: the length of the programs' inputs.
+set -eu
+TOP=$(cd "$(dirname "$0")/.." && pwd)
+SOFTPMU=${SOFTPMU:-$TOP/build/softpmu}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+streams=${STREAMS:-$work}
+mkdir -p "$streams"
+text_bytes=${TEXT:-200000} rows=$((text_bytes / 33)) rows_to=$((text_bytes / 40)) keys=$((text_bytes / 10))
+. "$TOP/bench/recorded-inputs.sh"
+
+machine() {	# NAME: its options
+	case $1 in
+	halved) echo --core golden-cove --set l1d.size=24K --set l1d.ways=6 --set l2.size=1M --set l2.ways=8 ;;
+	doubled) echo --core golden-cove --set l2.size=4M --set l3.size=64M ;;
+	*) echo --core "$1" ;;
+	esac
+}
+seconds() {	# FILE COMMAND...: its CPU seconds
+	file=$1; shift
+	/usr/bin/time -o "$work/time" -f '%U %S' "$@" || [ -s "$file" ]
+	awk '{ printf "%.1f", $1 + $2 }' "$work/time"
+}
+of() { awk -F, -v f="$2" '$3 == "cycles:u" { sub(/%/, "", $f); print $f }' "$1"; }
+
+[ $# -gt 0 ] || set -- golden-cove skylake core2 prescott halved doubled
+sample=${SAMPLE:-100K,3000,4000}
+for name in ${PROGRAMS:-awk bzip2 sqlite3 python3 xz gzip sort perl}; do
+	make_stream "$name"
+	capture=$(seconds "$work/points" "$SOFTPMU" trace --live-points "$work/points" --sample="$sample" \
+		--replay "$streams/$name" 2>"$work/said")
+	echo "$name: $capture s, $(sed 's/.*: \([0-9]* live points of .* instructions\): \([0-9.]*\) MB.*/\1, \2 MB/' \
+		"$work/said")"
+	for m; do
+		# shellcheck disable=SC2046,SC2086
+		direct=$(seconds "$work/direct" "$SOFTPMU" stat -x, -e cycles $(machine "$m") ${OPTIONS:-} --jobs 1 \
+			--sample="$sample" --replay "$streams/$name" -o "$work/direct")
+		# shellcheck disable=SC2046,SC2086
+		live=$(seconds "$work/live" "$SOFTPMU" stat -x, -e cycles $(machine "$m") ${OPTIONS:-} --jobs 1 \
+			--replay "$work/points" -o "$work/live")
+		awk -v m="$m" -v d="$(of "$work/direct" 1)" -v l="$(of "$work/live" 1)" -v dh="$(of "$work/direct" 4)" \
+			-v lh="$(of "$work/live" 4)" -v ds="$direct" -v ls="$live" 'BEGIN {
+			printf "  %-12s %+6.2f %%   +- %.2f and +- %.2f %%   %5.1f and %5.1f s\n", m,
+				100 * (l - d) / d, dh, lh, ds, ls }'
+	done
+done

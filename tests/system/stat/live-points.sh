@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# trace --live-points: counts on such a file are those of a sampled run of the whole stream with the same windows,
+# within both intervals; what instructions are is counted exactly; each machine has caches and predictors of its own;
+# and what the file cannot give, or a damaged file, is refused.
+. "$TOP/tests/lib.sh"
+
+of() { awk -F, -v e="$1:u" -v f="$3" '$3 == e { print $f }' "$2"; }
+plan=40K,2K,3K
+bare_stream s /usr/bin/awk 'BEGIN {
+	for (i = 0; i < 600; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
+	for (k in n) s += n[k]; print s }' >out
+"$SOFTPMU" trace --live-points p --sample=$plan --replay s 2>err
+has "it says how many points there are" 'live points of' err
+"$SOFTPMU" trace -q --live-points q --sample=$plan --replay s
+whole=$(wc -c <s) points=$(wc -c <p)
+holds "the file ($points bytes) is smaller than the trace ($whole)" "$points < $whole"
+
+kinds=instructions,branches,br_inst_retired.cond,br_inst_retired.near_call,mem_inst_retired.all_loads
+"$SOFTPMU" stat -x, -e $kinds --detail --replay s -o full
+"$SOFTPMU" stat -x, -e $kinds --replay p -o live
+cut -d, -f1-3 full >kinds
+cut -d, -f1-3 live >estimated
+same_files "what instructions are is counted exactly, of those that were left out, too" kinds estimated
+same "and without an interval" "$(cut -d, -f4 live | sort -u)" ""
+
+compare() {	# CORE OPTION...
+	core=$1; shift
+	events=cycles,instructions
+	[ "$core" != golden-cove ] || events=$events,branch-misses,mem_load_retired.l1_miss
+	"$SOFTPMU" stat -x, --core "$core" -e $events "$@" --sample=$plan --replay s -o direct
+	"$SOFTPMU" stat -x, --core "$core" -e $events "$@" --replay p -o live
+	is=$(of cycles direct 1) half=$(of cycles direct 4)
+	live=$(of cycles live 1) live_half=$(of cycles live 4)
+	holds "$core $*: cycles ($live +- $live_half) are those of a sampled run ($is +- $half)" \
+		"$is > 0 && ($live / $is - 1) ^ 2 <= ((${half%\%} + ${live_half%\%}) / 100) ^ 2 && ${live_half%\%} < 20"
+}
+compare golden-cove
+within "mispredicts, too" "$(of branch-misses live 1)" "$(of branch-misses direct 1)" 10
+within "and misses of L1" "$(of mem_load_retired.l1_miss live 1)" "$(of mem_load_retired.l1_miss direct 1)" 10
+cp live first
+"$SOFTPMU" stat -x, -e "$events" --jobs 1 --replay q -o again
+same_files "another capture of the stream counts the same, and so do other numbers of jobs" first again
+compare prescott
+
+# chase runs through 2 MB again and again: what a window finds in L2 comes from before it
+plan=40K,2K,3K
+bare_stream s chase 32768 64 random 200000 >out 2>err || cat err
+"$SOFTPMU" trace -q --live-points p --sample=$plan --replay s
+compare golden-cove
+cold=$(of cycles live 1)
+compare golden-cove --set l2.size=512K --set l2.ways=8
+holds "a cache that does not hold it makes it slower" "$(of cycles live 1) > 1.03 * $cold"
+
+# the other commands with windows
+check "topdown takes the file" "$SOFTPMU" topdown --replay p -x, -o down
+check "record takes it" "$SOFTPMU" record -q --replay p -o data
+check "cost takes it" "$SOFTPMU" cost --replay p -e l1_miss -j -o costs
+refuse "all of a run in detail" 'live points' "$SOFTPMU" stat --detail --replay p
+refuse "other windows" 'live points' "$SOFTPMU" stat --sample=1M,1K,1K --replay p
+refuse "pieces of the run" 'live points' "$SOFTPMU" stat --cut --replay p
+refuse "call graphs" 'live points' "$SOFTPMU" record -g --replay p -o data
+refuse "a capture of live points" 'live points' "$SOFTPMU" trace --live-points r --replay p
+refuse "two files" 'live-points' "$SOFTPMU" trace --live-points r -o t true
+refuse "a machine for a file of any" 'live points' "$SOFTPMU" trace --live-points r --core skylake true
+refuse "windows without live points" 'live-points' "$SOFTPMU" trace --sample -o t true
+refuse "a second thread" 'one thread' "$SOFTPMU" trace -q --live-points r "$PROGRAMS/threads" workers 1000
+head -c $(($(wc -c <p) / 2)) p >half
+"$SOFTPMU" stat -x, -e cycles --replay half -o out 2>err
+has "a file that was cut short says so" 'cut short' err
+exit $failed

@@ -22,7 +22,9 @@
 #define TRACE_SKIPPABLE  0x184d2a5eu	/* one of the sixteen magic numbers of skippable frames */
 #define TRACE_MAGIC      "SPMUTRC"	/* 8 bytes with its NUL */
 #define TRACE_VERSION    2u
-#define TRACE_VERSION_POINTS 3u		/* of files of live points: the same layout, but blocks are left out */
+/* Of files of live points: the same layout, but blocks are left out.  3 is not used: a flipped bit must not make one of
+ * the other. */
+#define TRACE_VERSION_POINTS 4u
 #define TRACE_VERSION_OLDEST 1u
 #define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */

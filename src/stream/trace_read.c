@@ -214,7 +214,7 @@ static int read_header(struct trace_reader *r, struct err *err)
 		return err_set(err, ERR_INPUT, "%s: is not a softpmu trace", r->path);
 	if (have < sizeof h)
 		return truncated(r, err);
-	if (h.version < TRACE_VERSION_OLDEST || h.version > TRACE_VERSION_POINTS ||
+	if (h.version < TRACE_VERSION_OLDEST || (h.version > TRACE_VERSION && h.version != TRACE_VERSION_POINTS) ||
 		h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
 		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u",
 			r->path, h.version, h.stream_version, TRACE_VERSION_POINTS, ST_VERSION);

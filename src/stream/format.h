@@ -59,7 +59,8 @@ enum st_kind {
 	ST_SKIP,		/* struct st_skip: the current thread has executed blocks that are not here */
 	ST_TOUCH,		/* a header, then a word for each line that was touched (enum st_touch), oldest first */
 	ST_PATH,		/* a header, then headers of ST_BLOCK: branches went this way, at the end of what was
-				 * skipped; the last block is only where it leads to */
+				 * skipped.  The last block of the last record is only where it leads to; a first word
+				 * of 0 says that it is the way of all that was skipped */
 	ST_PLACE,		/* struct st_place: a window's measured part begins or ends, or totals */
 	ST_TIMES,		/* a header, then pairs of words: a header of ST_BLOCK or ST_BLOCK_CUT, and how often
 				 * the current thread has executed that in what was skipped */

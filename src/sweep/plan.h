@@ -2,7 +2,7 @@
  * The plan of a sweep: a text file with a keyword and words on each line (quoted_words.h says how words are quoted).
  *
  *   program NAME PROGRAM [ARGUMENTS]	a command, whose stream is recorded once
- *   stream NAME FILE			what softpmu trace -o wrote
+ *   stream NAME FILE			what softpmu trace -o or --live-points wrote
  *   env NAME[=VALUE]			in the environment of the commands
  *   core CORE...			machines: each core with each combination of the levels below
  *   set FIELD LEVEL...			a field of the core (--set)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Live points beside sampled runs with the same windows of the same streams: for each program the capture (size, CPU
 # seconds), and for each machine the difference of cycles, both 95 % intervals, and the CPU seconds of both.
-#   live-points.sh [MACHINE...]    MACHINE: a name of machine() below.  Default: the six.
+#   live-point-error.sh [MACHINE...]    MACHINE: a name of machine() below.  Default: the six.
 #   PROGRAMS="awk bzip2": only these.  SAMPLE=N,U,W: the windows.  STREAMS=DIR: keeps the streams there.
 #   OPTIONS="--no-wrong-path": of all runs.  TEXT=BYTES: the length of the programs' inputs.
 set -eu
@@ -12,6 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 streams=${STREAMS:-$work}
 mkdir -p "$streams"
+# shellcheck disable=SC2034
 text_bytes=${TEXT:-200000} rows=$((text_bytes / 33)) rows_to=$((text_bytes / 40)) keys=$((text_bytes / 10))
 . "$TOP/bench/recorded-inputs.sh"
 

@@ -36,8 +36,8 @@ static const struct option options[] = {
 	OPT_TEXT(0, "report", "FILE", struct request, report, "Write to FILE how much was executed and timed, a line "
 		"NAME=VALUE each.", .filled = true),
 	OPT_FLAG(0, "show-config", struct request, shows, "Print the emulator's configuration; start nothing."),
-	OPT_TEXT(0, "core", "CORE", struct request, run.core_name, "Model this machine: an Intel preset (softpmu cores). "
-		"Default: skylake.", .filled = true),
+	OPT_TEXT(0, "core", "CORE", struct request, run.core_name, "Model this machine: an Intel preset "
+		"(softpmu cores). Default: skylake.", .filled = true),
 	CLI_OPTION_SET(struct request, run.),
 	OPT_END
 };

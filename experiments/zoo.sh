@@ -5,17 +5,23 @@
 # promise are right.  A promise is right within a third of the gain.  zoo.tsv there says what is expected.
 #   zoo.sh [NAME...]        these programs; all of them if none is named
 #   TOOLS="topdown cost tune"   only these tools
+#   SET=second              the programs of tests/programs/zoo-second instead, which nobody looked at for any rule
 # A line for each program and tool: name|tool|verdict|promised|gained|cause|promise, shares in per cent.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 SOFTPMU=${SOFTPMU:-$TOP/build/softpmu}
 PROGRAMS=${PROGRAMS:-$TOP/build/tests/programs}
-zoo=$TOP/tests/programs/zoo
+set=${SET:-zoo}
+case $set in
+zoo) zoo=$TOP/tests/programs/zoo ;;
+second) zoo=$TOP/tests/programs/zoo-second ;;
+*) echo "zoo.sh: SET is zoo or second" >&2; exit 2 ;;
+esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tab=$(printf '\t')
 # shellcheck disable=SC2046
-[ $# -gt 0 ] || set -- $(awk -F "$tab" '!/^#/ { print $1 }' "$zoo/zoo.tsv")
+[ $# -gt 0 ] || set -- $(awk -F "$tab" '!/^#/ { print $1 }' "$zoo/$set.tsv")
 
 # TOOL EXPECTED VERDICT PROMISED: prints the program's row.
 row() {
@@ -41,8 +47,9 @@ cost_verdict() {
 		sub(/^"/, "", at)
 		return at
 	}
-	/^[{]"event"/ { v = get("share_total_time"); if (v != "null" && v > best) { best = v; event = get("event") } }
-	/^[{]"what_if"/ { v = get("share"); if (v != "null" && v > limit) { limit = v; kind = get("what_if") } }
+	# + 0: numbers, not texts; null is 0
+	/^[{]"event"/ { v = get("share_total_time") + 0; if (v > best) { best = v; event = get("event") } }
+	/^[{]"what_if"/ { v = get("share") + 0; if (v > limit) { limit = v; kind = get("what_if") } }
 	/^[{]"group"/ {
 		v = get("cycles") + 0
 		if (get("group") == "base") base = v
@@ -61,9 +68,9 @@ judge() {	# NAME OPTIONS NODES EVENTS RULES
 	for v in slow mended; do
 		assists=
 		case $options in *--assists*) assists=--assists ;; esac
-		ln -sf "$PROGRAMS/zoo_$name" "$work/zoo_$name"
+		ln -sf "$PROGRAMS/${set}_$name" "$work/${set}_$name"
 		# shellcheck disable=SC2086
-		(cd "$work" && env -i "$SOFTPMU" trace -q $assists -o $v ./"zoo_$name" $v >/dev/null)
+		(cd "$work" && env -i "$SOFTPMU" trace -q $assists -o $v ./"${set}_$name" $v >/dev/null)
 		# shellcheck disable=SC2086
 		"$SOFTPMU" stat $options -x, -e cycles --per-thread --replay "$work/$v" \
 			-o "$work/$v.csv" >/dev/null 2>&1
@@ -92,7 +99,7 @@ judge() {	# NAME OPTIONS NODES EVENTS RULES
 		rule=$(field advice <"$work/first") line=$(field line <"$work/first") promised=
 		grep -q '"gain_cycles"' "$work/first" &&
 			promised=$(field share <"$work/first" | awk '{ printf "%.1f", 100 * $1 }')
-		here=$(awk '/\/\* HERE \*\// { print NR; exit }' "$zoo/zoo_$name.c")
+		here=$(awk '/\/\* HERE \*\// { print NR; exit }' "$zoo/${set}_$name.c")
 		[ -z "$line" ] || [ "$line" = "$here" ] || rule="$rule at line $line, expected $here"
 		expected=$5
 		case $rule in *line*) expected=never ;; esac
@@ -101,7 +108,7 @@ judge() {	# NAME OPTIONS NODES EVENTS RULES
 }
 for one; do
 	awk -F "$tab" -v n="$one" '$1 == n { print $2; print $3; print $4; print $5; found = 1 }
-		END { exit !found }' "$zoo/zoo.tsv" >"$work/row" || { echo "no program '$one' in zoo.tsv" >&2; exit 1; }
+		END { exit !found }' "$zoo/$set.tsv" >"$work/row" || { echo "no program '$one' in $set.tsv" >&2; exit 1; }
 	{ read -r o; read -r nodes; read -r events; read -r rules; } <"$work/row"
 	judge "$one" "$o" "$nodes" "$events" "$rules"
 done

@@ -32,10 +32,13 @@ $P/work32: tests/programs/work.c
 $P/throws: tests/programs/throws.cc
 	@mkdir -p $(@D)
 	g++ $(PROGRAM_FLAGS) -o $@ $<
-# The programs with one known bottleneck each.
+# The programs with one known bottleneck each, in two sets.
 ZOO := $(patsubst tests/programs/zoo/%.c,$P/%,$(wildcard tests/programs/zoo/zoo_*.c))
-programs: $(ZOO)
+SECOND := $(patsubst tests/programs/zoo-second/%.c,$P/%,$(wildcard tests/programs/zoo-second/second_*.c))
+programs: $(ZOO) $(SECOND)
 $(ZOO): $P/%: tests/programs/zoo/%.c tests/programs/zoo/zoo.h
+$(SECOND): $P/%: tests/programs/zoo-second/%.c tests/programs/zoo/zoo.h
+$(ZOO) $(SECOND):
 	@mkdir -p $(@D)
 	gcc -O2 -g -fno-pie -no-pie -static -pthread -o $@ $<
 programs: $P/inlined $P/templates

@@ -92,7 +92,7 @@ static const char *use_points(struct cli_sample *s, const char *file)
 		return "--detail: the file holds live points, which are windows of a run: no part can be timed in full";
 	if (s->on && !s->automatic)
 		return "--sample=N,U,W: the file holds live points, which are windows of their own";
-	s->on = true;
+	s->on = s->points = true;
 	s->automatic = false;
 	s->plan = (struct run_sample){ .interval = RUN_SAMPLE_LEAST * (p.lead + p.measured), .lead = p.lead,
 		.measured = p.measured };
@@ -410,6 +410,8 @@ void cli_sample_print(const struct cli_sample *s, const struct run_result *r, FI
 			"it)\n", 100 * timed);
 	fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions%s were measured\n", s->windows,
 		100 * s->measured / (double)r->sampled, timed > 0 ? " after the start" : "");
+	if (s->points)		/* their control variate is an estimate itself, so the regression leaves no error */
+		fputs(" Live points: mispredicted branches are estimated as well; how well is not known\n", out);
 }
 
 void cli_sample_free(struct cli_sample *s)

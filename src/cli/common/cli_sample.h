@@ -9,6 +9,7 @@
 struct cli_sample {
 	bool on, automatic;
 	bool in_full;			/* --detail */
+	bool points;			/* the run replays a file of live points */
 	uint64_t after;			/* so many instructions are timed first */
 	/* auto: the start of the program is timed; set by a command that calls cli_sample_sampled */
 	bool times_start;

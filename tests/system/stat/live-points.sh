@@ -43,6 +43,9 @@ cp live first
 same_files "another capture of the stream counts the same, and so do other numbers of jobs" first again
 compare prescott
 
+"$SOFTPMU" stat -e branch-misses --replay p 2>text
+has "it says that mispredicts are an estimate" 'mispredicted branches are estimated as well' text
+
 # the other commands with windows
 check "topdown takes the file" "$SOFTPMU" topdown --replay p -x, -o down
 check "record takes it" "$SOFTPMU" record -q --replay p -o data

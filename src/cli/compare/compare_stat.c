@@ -146,7 +146,7 @@ static int table_line(struct compare_counts *c, char *line, struct err *err)
 		return 0;
 	if ((rest = strstr(line, "<not "))) {	/* two words */
 		char *end = strchr(rest, '>');
-		if (!end)
+		if (!end || rest != line + strspn(line, " "))	/* behind the time of an interval */
 			return 0;
 		word[words++] = rest;
 		rest = end + 1;

@@ -172,8 +172,11 @@ static double percent_running(const struct stat_line *l)
 	return l->enabled_ns.mean > 0 ? 100 * l->running_ns.mean / l->enabled_ns.mean : 100;
 }
 
-/* It never had its turn, or no thread ran. */
-static bool not_counted(const struct stat_line *l) { return l->supported && l->running_ns.mean == 0; }
+/* It never had its turn, or no thread ran; time passes all the same. */
+static bool not_counted(const struct stat_line *l)
+{
+	return l->supported && l->running_ns.mean == 0 && l->role != ROLE_DURATION;
+}
 
 static bool counted(const struct stat_line *l) { return l->supported && !not_counted(l); }
 

@@ -7,7 +7,7 @@
 of() { awk -F, -v e="$1:u" -v f="$3" '$3 == e { print $f }' "$2"; }
 e=cycles,instructions,branch-misses,mem_load_retired.l1_miss,branches
 bare_stream s /usr/bin/awk 'BEGIN {
-	for (i = 0; i < 4000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
+	for (i = 0; i < 6000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
 	for (k in n) s += n[k]; print s }' >out
 "$SOFTPMU" stat -x, -e $e --no-wrong-path --replay s -o full
 "$SOFTPMU" stat -x, -e $e --no-wrong-path --detail --replay s -o g 2>err

@@ -5,6 +5,7 @@
 # What cannot is listed in tests/events/unreached.tsv with its reason; what is listed there counts zero.
 # TABLES="netburst p6" in the environment: only these tables, and those of the uncore of their machines.
 . "$TOP/tests/lib.sh"
+runs_32 || skip "this host executes no 32-bit programs"
 lists=$TOP/tests/events
 mkdir streams tables counts
 

@@ -86,7 +86,7 @@ check "with room it goes on" "$SOFTPMU" sweep -q -j 2 --dir full plan
 content full | same_files "and ends in the same database" whole.rows /dev/stdin
 
 # a really full disk, where a file system can be mounted
-if mkdir -p disk && mount -t tmpfs -o size=112k none disk 2>/dev/null; then
+if mkdir -p disk && mount -t tmpfs -o size=64k none disk 2>/dev/null; then
 	"$SOFTPMU" sweep -j 1 --dir disk/s plan >disk.out 2>&1
 	holds "a sweep on a small disk fails" "$? != 0"
 	has "and says why" 'full\|No space left\|written' disk.out

@@ -108,7 +108,8 @@ judge() {	# NAME OPTIONS NODES EVENTS RULES
 }
 for one; do
 	awk -F "$tab" -v n="$one" '$1 == n { print $2; print $3; print $4; print $5; found = 1 }
-		END { exit !found }' "$zoo/$set.tsv" >"$work/row" || { echo "no program '$one' in $set.tsv" >&2; exit 1; }
+		END { exit !found }' "$zoo/$set.tsv" >"$work/row" ||
+		{ echo "no program '$one' in $set.tsv" >&2; exit 1; }
 	{ read -r o; read -r nodes; read -r events; read -r rules; } <"$work/row"
 	judge "$one" "$o" "$nodes" "$events" "$rules"
 done

@@ -14,7 +14,6 @@ struct piece {
 	const struct advice_place *at;
 	double wins, low, high;	/* cycles; the range in which the two estimates lie */
 	const char *sure;
-	char data[128];		/* the variable that it accesses most; "": it has no name */
 };
 struct tune_advice {
 	struct symbols *symbols;
@@ -368,18 +367,6 @@ static int by_gain(const void *x, const void *y)
 	return a->at != b->at ? (a->at > b->at) - (a->at < b->at) : strcmp(a->a.rule->name, b->a.rule->name);
 }
 
-/* The variable, if the accesses of the place begin in one. */
-static void name_data(struct tune_advice *a, struct piece *p)
-{
-	const struct evidence_site *w = &p->at->worst;
-	struct symbols_place at;
-	if (p->at->whole || w->low > w->high)
-		return;
-	symbols_resolve(a->symbols, w->pid, w->low, UINT64_MAX, &at);
-	if (at.symbol)
-		snprintf(p->data, sizeof p->data, "%s", at.symbol->name);
-}
-
 static void keep_what_counts(struct tune_advice *a, double threshold)
 {
 	size_t kept = 0;
@@ -388,7 +375,6 @@ static void keep_what_counts(struct tune_advice *a, double threshold)
 		estimate(a, p);
 		if ((p->a.uncertain ? p->high : p->wins) < threshold * a->program.cycles || !(p->high > 0))
 			continue;
-		name_data(a, p);
 		a->piece[kept++] = *p;
 	}
 	a->pieces = kept;
@@ -467,10 +453,6 @@ static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 		json_string(to, p->sure);
 		fputs(",\"basis\":", to);
 		json_string(to, basis(a, p, text));
-		if (*p->data) {
-			fputs(",\"data\":", to);
-			json_string(to, p->data);
-		}
 		advice_check(p->a.change, check, sizeof check);
 		fputs(",\"check\":", to);
 		json_string(to, check);
@@ -497,8 +479,6 @@ void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool 
 		if (p->at->line)
 			fprintf(to, " (%s:%u)", p->at->file, p->at->line);
 		fprintf(to, " [%s]\n   evidence  %s\n", p->at->dso, p->a.evidence);
-		if (*p->data)
-			fprintf(to, "   data      %s\n", p->data);
 		fprintf(to, "   %s  %.1f %%", p->a.unmeasured ? "spent   " : "wins    ",
 			100 * p->wins / a->program.cycles);
 		if (p->high - p->low >= 0.001 * a->program.cycles)

@@ -127,6 +127,9 @@ for options in "--pairs --worse --better --histogram -e mispredict,l1_miss,btb_m
 	to_file cost $options "$work_" 2000
 	fits out.json cost -
 done
+# what-ifs, and a total time that is withheld
+gcc -O1 -g -o walk "$TOP/docs/examples/walk.c" && to_file cost --core golden-cove ./walk
+fits out.json cost -
 # machines that are eliminated, then a program that fails
 for p in true echo pwd cat; do bare_stream $p.trace /bin/$p >/dev/null; echo "stream $p $p.trace"; done >sweep.plan
 printf 'core skylake\nset rob.size 224 24\nfeature dsb.size full 1/16\nenergy\neliminate 50 3\n' >>sweep.plan

@@ -9,8 +9,8 @@ log=$(mktemp "$results.XXXXXX") || exit 1
 trap 'rm -f "$log" "$log.said"' EXIT
 start=$(date +%s)
 case $t in
-*.sh) timeout "${TEST_TIMEOUT:-600}" sh "$t" "$@" >"$log" 2>&1 </dev/null ;;
-*)    timeout "${TEST_TIMEOUT:-600}" "$t" "$@" >"$log" 2>&1 </dev/null ;;
+*.sh) timeout "${TEST_TIMEOUT:-1800}" sh "$t" "$@" >"$log" 2>&1 </dev/null ;;
+*)    timeout "${TEST_TIMEOUT:-1800}" "$t" "$@" >"$log" 2>&1 </dev/null ;;
 esac
 code=$?
 took=$(($(date +%s) - start))

@@ -233,7 +233,8 @@ enum {
 	 * value 1: it has just returned from its PMI handler. */
 	ST_CLIENT_STEP = 2,
 	/* Callgrind's requests (tracer_client.c): what was counted in the region "callgrind" since the last of these is
-	 * a region of its own, whose name is the payload; and: nothing was counted so far.  No answer is waited for. */
+	 * a region of its own, whose name is the payload, and the answer says that it was; and: nothing was counted so
+	 * far, for which no answer is waited for. */
 	ST_CLIENT_DUMP = 3, ST_CLIENT_ZERO = 4,
 	ST_MARK_TOGGLE = 1,	/* value of a region's marker that TOGGLE_COLLECT made */
 	ST_CLIENT_NAME = 256,	/* most bytes of a name */

@@ -13,7 +13,8 @@
  * Programs that are marked for Callgrind or Cachegrind need no other marks: START_INSTRUMENTATION and STOP_, and every
  * other TOGGLE_COLLECT, begin and end a region called "callgrind" or "cachegrind" for the thread that asks.  DUMP_STATS
  * makes what was counted since the last dump a region "callgrind.N", DUMP_STATS_AT one with the given name, and
- * ZERO_STATS forgets what was counted.  Sources: <valgrind/callgrind.h> of Valgrind 3.19, whose enum gives the numbers;
+ * ZERO_STATS forgets what was counted.  The program waits for a dump: it may read the file at once, as QTestLib does.
+ * Sources: <valgrind/callgrind.h> of Valgrind 3.19, whose enum gives the numbers;
  * cachegrind.h of Valgrind 3.22 ("CG", start and stop), which Debian 12 does not have.  Not done: to begin for the
  * process's other threads as well, as Callgrind does; and its options --instr-atstart and --collect-atstart, which only
  * `softpmu callgrind` knows.
@@ -59,20 +60,26 @@ static Bool is_region(UWord code)
 	return code == SPMU_CLIENT_REGION_BEGIN || code == SPMU_CLIENT_REGION_END;
 }
 
+static UInt next_number(void)
+{
+	static UInt numbers;
+
+	if (++numbers == 0)	/* which is a marker's */
+		numbers = 1;
+	return numbers;
+}
+
 /* Writes the request into the stream.  Returns the number that its answer will have; 0 for markers, which have none. */
 static UInt ask(ThreadId tid, const struct spmu_client_request *request)
 {
-	static UInt numbers;
 	Bool region = is_region(request->code);
 	Bool step = request->code == ST_CLIENT_STEP;
 	Addr payload = region ? request->index : HAS_AREA(tid) && !step ? ds_area[tid] : 0;
 	UInt bytes = region ? name_bytes(payload) : ds_bytes(payload);
 
-	if (!region && ++numbers == 0)
-		numbers = 1;
 	ring_thread(tid);
 	struct st_client *c = ring_record(ST_CLIENT, sizeof *c + bytes);
-	c->number = region ? 0 : numbers;
+	c->number = region ? 0 : next_number();
 	c->code = (UInt)request->code;
 	c->index = region ? 0 : request->index;
 	c->value = (ULong)(UInt)request->low | (ULong)(UInt)request->high << 32;
@@ -140,12 +147,13 @@ Bool client_step(ThreadId tid, ULong value, UInt *budget, Bool *take)
 #define CACHEGRIND_START VG_USERREQ_TOOL_BASE('C', 'G')
 #define CACHEGRIND_STOP  (CACHEGRIND_START + 1)
 
-/* Writes a marker, for which nobody waits.  name: of ours or of the program; the caller has checked it. */
+/* Writes a marker, for which nobody waits but for a dump.  name: of ours or of the program; the caller has checked it. */
 static void mark(ThreadId tid, UInt code, UInt value, const HChar *name, UInt bytes)
 {
 	ring_thread(tid);
 	struct st_client *c = ring_record(ST_CLIENT, sizeof *c + bytes);
-	c->number = 0;
+	const UInt number = code == ST_CLIENT_DUMP ? next_number() : 0;
+	c->number = number;
 	c->code = code;
 	c->value = value;
 	c->index = c->memory = 0;
@@ -153,6 +161,10 @@ static void mark(ThreadId tid, UInt code, UInt value, const HChar *name, UInt by
 	c->word_bytes = sizeof(HWord);
 	if (bytes)
 		VG_(memcpy)(c + 1, name, bytes - 1);
+	if (number && ring.control) {
+		ring_publish();
+		ring_answer(number);
+	}
 }
 
 enum { INSTRUMENTED = 1, COLLECTED = 2, CACHE = 4 };

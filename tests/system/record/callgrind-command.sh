@@ -111,6 +111,39 @@ same "callgrind_annotate adds its parts" "$(of one leaf)" "$(($(of ours.1 leaf) 
 same "the log has all parts" "$(awk '/Collected/ { print $4 }' log.one)" \
 	"$(awk '/^summary:/ { s += $2 } END { print s }' one)"
 
+# A harness that reads its dump at once, as QTestLib does: the program goes on when the file is there.
+cat >reads.c <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+int main(void)
+{
+	volatile unsigned sum = 0;
+	for (int part = 1; part <= 20; part++) {
+		char name[32], line[256];
+		unsigned long instructions = 0;
+		CALLGRIND_ZERO_STATS;
+		for (int i = 0; i < 1000 * part; i++)
+			sum += i;
+		CALLGRIND_DUMP_STATS;
+		snprintf(name, sizeof name, "reads.out.%d", part);
+		FILE *f = fopen(name, "r");
+		while (f && fgets(line, sizeof line, f))
+			if (!strncmp(line, "summary: ", 9))
+				instructions = strtoul(line + 9, NULL, 10);
+		if (f)
+			fclose(f);
+		printf("%lu\n", instructions / (1000 * part));
+	}
+	return 0;
+}
+EOF
+gcc -O1 -o reads reads.c
+"$SOFTPMU" callgrind -q --callgrind-out-file=reads.out ./reads >reads.said
+same "the program finds each of its dumps when it goes on" "$(sort reads.said | uniq -c | awk '{ print $1, ($2 >= 3) }')" \
+	"20 1"
+
 # The command line of iai-callgrind and Gungraun (gungraun-runner/src/runner/callgrind/args.rs, tool/args.rs).
 mkdir bin && ln -s "$TOP/docs/examples/valgrind-on-softpmu.sh" bin/valgrind
 export SOFTPMU

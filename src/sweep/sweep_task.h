@@ -18,6 +18,8 @@
 
 enum { TASK_TEXT = 512, TASK_LINE = 1 << 20, TASK_VALUES = 1024 };
 
+/* How often a worker ended without a result, and how often that was not counted because it was not the task's doing. */
+struct sweep_tries { unsigned char used, spared; };
 struct sweep_task {
 	bool trace;
 	char key[FNV_CHARS];
@@ -30,6 +32,7 @@ struct sweep_task {
 	double seconds;
 	uint64_t kilobytes;
 	unsigned tries;
+	struct sweep_tries *tried;
 	/* a trace: */
 	const char *file;
 	char *const *env, *const *argv;

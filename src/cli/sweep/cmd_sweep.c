@@ -40,7 +40,7 @@ static const struct option options[] = {
 		.filled = true),
 	OPT_WHOLE(0, "tries", "N", struct sweep, tries, 1, 100,
 		"Give a point up that has ended N times without a result "
-		"(killed, out of memory, a node that died). Default: 3."),
+		"(killed, out of memory, out of time). Default: 3."),
 	OPT_FLAG(0, "retry", struct sweep, retry, "Run points again that failed."),
 	OPT_NUMBER(0, "poll", "SECONDS", struct sweep, poll, 0.1, 3600,
 		"With --slurm, ask for the state of the jobs each "

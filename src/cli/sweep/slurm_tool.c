@@ -33,6 +33,30 @@ static char *content(FILE *from)
 	return text;
 }
 
+static bool passes(const char *line)
+{
+	static const char *const passing[] = { "contact slurm controller", "timed out", "Zero Bytes",
+		"onnection refused", "onnection reset", "in standby mode", "temporarily" };
+	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+		if (strstr(line, passing[i]))
+			return true;
+	return false;
+}
+
+/* Leaves one line of standard error: the first that says that the controller does not answer, else the first one.
+ * Slurm's libraries may print what failed in them before the command prints why it gave up. */
+static void choose_line(struct slurm_tool *t)
+{
+	char *rest = NULL, *chosen = NULL;
+	for (char *line = strtok_r(t->error, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (!t->passes && (t->passes = t->status && passes(line)))
+			chosen = line;
+		chosen = chosen ? chosen : line;
+	}
+	if (chosen)
+		memmove(t->error, chosen, strlen(chosen) + 1);
+}
+
 bool slurm_tool_run(struct slurm_tool *t, char *const *argv, const char *input)
 {
 	/* files, not pipes: nobody waits for anybody */
@@ -58,7 +82,7 @@ bool slurm_tool_run(struct slurm_tool *t, char *const *argv, const char *input)
 		t->error = content(file[2]);
 		good = pid > 0 && t->said && t->error;
 		if (good)
-			t->error[strcspn(t->error, "\n")] = 0;
+			choose_line(t);
 	}
 	for (int i = 0; i < 3; i++)
 		if (file[i])
@@ -73,16 +97,6 @@ void slurm_tool_free(struct slurm_tool *t)
 	free(t->said);
 	free(t->error);
 	t->said = t->error = NULL;
-}
-
-bool slurm_tool_passes(const struct slurm_tool *t)
-{
-	static const char *const passing[] = { "contact slurm controller", "timed out", "Zero Bytes",
-		"onnection refused", "in standby mode", "temporarily" };
-	for (size_t i = 0; t->status && i < sizeof passing / sizeof *passing; i++)
-		if (strstr(t->error, passing[i]))
-			return true;
-	return false;
 }
 
 bool slurm_queue(struct slurm_tool *t, void (*each)(void *context, const struct slurm_element *e), void *context)
@@ -120,13 +134,24 @@ static void add_end(char *text, size_t bytes, const char *state, size_t n)
 	}
 }
 
-void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full)
+/* Source: squeue(1), "Job state codes". */
+static bool is_of_cluster(const char *state, size_t n)
+{
+	static const char *const states[] = { "NODE_FAIL", "CANCELLED", "BOOT_FAIL", "PREEMPTED", "REVOKED" };
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (n == strlen(states[i]) && !strncmp(state, states[i], n))
+			return true;
+	return false;
+}
+
+void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *cluster)
 {
 	char *const accounts[] = { "sacct", "-n", "-P", "-X", "-j", (char *)(uintptr_t)job, "-o", "State,ExitCode",
 		NULL };
 	char *const control[] = { "scontrol", "-o", "show", "job", (char *)(uintptr_t)job, NULL };
 	struct slurm_tool t;
 	char *rest = NULL;
+	bool known = false;
 	*text = 0;
 	bool by_accounts = slurm_tool_run(&t, accounts, NULL);
 	if (by_accounts && (t.status || !*t.said)) {
@@ -140,12 +165,15 @@ void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool
 		const char *code = by_accounts ? strchr(line, '|') : strstr(line, "ExitCode=");
 		if (!state || !code)
 			continue;
+		known = true;
 		state += by_accounts ? 0 : strlen("JobState=");
 		code += by_accounts ? 1 : strlen("ExitCode=");
 		const size_t n = strspn(state, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 		*full |= atoi(code) == full_status;
+		*cluster |= is_of_cluster(state, n);
 		if (n != 9 || strncmp(state, "COMPLETED", 9))
 			add_end(text, bytes, state, n);
 	}
+	*cluster |= !known;
 	slurm_tool_free(&t);
 }

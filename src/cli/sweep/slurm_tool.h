@@ -6,20 +6,20 @@
 #include <stddef.h>
 
 struct slurm_tool {		/* of the last command */
-	char *said, *error;	/* its output; the first line of its standard error */
+	char *said, *error;	/* its output; a line of its standard error */
 	int status;		/* exit status; 127: it cannot be started */
+	bool passes;		/* it failed because the controller does not answer now */
 };
 /* Runs it, with `input` (NULL: none) as its standard input.  False: out of memory, or no process. */
 bool slurm_tool_run(struct slurm_tool *t, char *const *argv, const char *input);
 void slurm_tool_free(struct slurm_tool *t);
-/* Is the error one that passes: the controller does not answer now? */
-bool slurm_tool_passes(const struct slurm_tool *t);
 
 /* An element of a job array, a line of squeue. */
 struct slurm_element { char name[64]; unsigned long index; };
 /* Calls `each` for every element of the user's jobs that has not ended.  False: squeue failed, see *t. */
 bool slurm_queue(struct slurm_tool *t, void (*each)(void *context, const struct slurm_element *e), void *context);
 /* How the elements of an ended job ended that did not complete: "NODE_FAIL 1, OUT_OF_MEMORY 2", by sacct or else by
- * scontrol; "" if nothing is known.  *full: one ended with this exit status. */
-void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full);
+ * scontrol; "" if nothing is known.  *full: one ended with this exit status.  *cluster: one ended by the cluster's
+ * doing, or the cluster does not know the job, which it has forgotten if its controller was started again. */
+void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *cluster);
 #endif

@@ -104,7 +104,8 @@ static int know_programs(struct sweep *s, struct sweep_task *task, size_t *tasks
 			of->known = true;
 			if (!(of->stream = strdup(t.file)))
 				rc = err_set(err, ERR_NOMEM, "out of memory");
-		} else if (s->traced[i]++ < s->tries) {
+		} else if (s->traced[i].used++ < s->tries) {
+			t.tried = s->traced + i;
 			task[(*tasks)++] = t;
 		} else {
 			rc = err_set(err, ERR_INPUT, "the program '%s' could not be recorded", s->plan.program[i].name);
@@ -151,7 +152,8 @@ static void point_task(const struct sweep *s, size_t program, size_t machine, st
 		.settings = m->settings,
 		.kilobytes = s->table.kilobytes[program],
 		.seconds = s->table.kilobytes[program] ? s->table.seconds[program] : 0,
-		.tries = s->tried[program * s->table.count + machine] };
+		.tried = s->tried + program * s->table.count + machine };
+	t->tries = t->tried->used;
 	sweep_task_key(t);
 }
 
@@ -197,7 +199,7 @@ static int missing(struct sweep *s, struct sweep_task *task, size_t *tasks, size
 			if (*tasks == SWEEP_AT_ONCE)
 				continue;
 			point_task(s, p, m, task + *tasks);
-			if (s->tried[point]++ < s->tries)
+			if (s->tried[point].used++ < s->tries)
 				++*tasks;
 			else
 				rc = give_up(s, task + *tasks, err);

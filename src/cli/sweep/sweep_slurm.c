@@ -7,6 +7,8 @@
  *
  * An element that ends without its results (its node died, it took too much memory or time) is submitted again by the
  * next call, with twice the memory and time.  So the jobs have --no-requeue: Slurm itself would wait for minutes.
+ * What ended by the cluster's doing (a node that died, a controller that was started again) is no try of the task's, up
+ * to SPARED times: a task can be why the node dies.
  * What a program's points need is measured: as long as nothing is known of a program, only one point of it runs. */
 #include "cli/sweep/sweep_state.h"
 #include "cli/sweep/slurm_tool.h"
@@ -22,11 +24,13 @@ enum {
 	BATCH_SECONDS = 60,	/* an element shall run so long: starting one costs Slurm about a second */
 	BATCH_MOST = 100, SPREAD = 256,	/* but there shall be so many elements, if there are as many tasks */
 	SILENT = 900,		/* seconds without an answer until it is given up */
+	SPARED = 8,
 };
 
 struct job {
 	char name[64], id[32];
 	unsigned file;
+	const struct sweep_task *task;	/* NULL: of an earlier process */
 	size_t tasks;
 	size_t left;		/* elements in the queue now */
 	bool ended;
@@ -39,6 +43,7 @@ struct cluster {
 	size_t largest;		/* elements of an array */
 	time_t silent;		/* since when it does not answer; 0: it does */
 	bool full;
+	bool lossy;		/* a job ended by the cluster's doing */
 };
 
 /* ---- what a task needs ---- */
@@ -115,7 +120,7 @@ static void count_element(void *context, const struct slurm_element *e)
 static bool bear(struct cluster *c, const struct slurm_tool *t, const char *what)
 {
 	const time_t now = time(NULL);
-	if (!t->said || !slurm_tool_passes(t)) {
+	if (!t->said || !t->passes) {
 		cli_error("%s: %s", what, t->error && *t->error ? t->error : "failed without a word");
 		return false;
 	}
@@ -214,6 +219,7 @@ static bool submit(struct cluster *c, const struct sweep_task *task, size_t n, s
 			snprintf(j->name, sizeof j->name, "%.63s", name + strlen("--job-name="));
 			snprintf(j->id, sizeof j->id, "%.*s", (int)strcspn(t.said, ";\n"), t.said);
 			j->file = file;
+			j->task = task;
 			j->tasks = n;
 			j->left = (n + batch - 1) / batch;
 			c->silent = 0;
@@ -264,14 +270,29 @@ static int compare_keys(const void *a, const void *b)
 
 /* ---- all ---- */
 
+/* The job's tasks get back the try that this was. */
+static void spare(struct cluster *c, const struct job *j)
+{
+	c->lossy = true;
+	for (size_t i = 0; i < j->tasks; i++) {
+		struct sweep_tries *t = j->task[i].tried;
+		if (t && t->used && t->spared < SPARED) {
+			t->spared++;
+			t->used--;
+		}
+	}
+}
+
 /* Of a job that has ended: what it has left undone is said. */
 static void end_job(struct cluster *c, struct job *j)
 {
 	char path[PATH_MAX], text[512], log[PATH_MAX];
-	bool full = false;
+	bool full = false, cluster = false;
 	j->ended = true;
 	if (*j->id) {
-		slurm_ends(j->id, text, sizeof text, SWEEP_STATUS_FULL, &full);
+		slurm_ends(j->id, text, sizeof text, SWEEP_STATUS_FULL, &full, &cluster);
+		if (cluster)
+			spare(c, j);
 		if (*text)
 			cli_warn("job %s, %s: tasks ended without a result: %s (logs/%u)", j->id, j->name, text,
 				j->file);
@@ -384,7 +405,11 @@ static int run_all(struct cluster *c, const struct sweep_task *task, size_t n, s
 		if (!submit(c, chosen + from, part, batch))
 			return 1;
 	}
-	return wait_for(c, 0) ? 0 : 1;
+	if (!wait_for(c, 0))
+		return 1;
+	if (c->lossy)	/* the cluster may need a moment before the tasks are submitted again */
+		nap(s);
+	return 0;
 }
 
 int sweep_slurm(struct sweep *s, const struct sweep_task *task, size_t n)

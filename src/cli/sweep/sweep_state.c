@@ -177,8 +177,8 @@ int sweep_open(struct sweep *s, bool writes)
 	snprintf(path, sizeof path, "%s/results.db", s->dir);
 	rc = rc ? rc : sweep_store_open(&s->store, path, true, &err);
 	s->source = calloc(s->plan.programs + 1, sizeof *s->source);
-	s->traced = calloc(s->plan.programs + 1, 1);
-	s->tried = calloc(s->plan.programs * s->machines.machines + 1, 1);
+	s->traced = calloc(s->plan.programs + 1, sizeof *s->traced);
+	s->tried = calloc(s->plan.programs * s->machines.machines + 1, sizeof *s->tried);
 	s->env = gate_environment(s->plan.env, s->plan.envs);
 	if (!rc && (!s->source || !s->traced || !s->tried || !s->env))
 		rc = err_set(&err, ERR_NOMEM, "out of memory");

@@ -39,8 +39,7 @@ struct sweep {
 	int lock;			/* -1: another process has it */
 	struct sweep_source { char *stream, key[FNV_CHARS]; bool known; } *source;	/* of each program */
 	char **env;			/* of the commands */
-	unsigned char *tried;		/* of each point: how often a worker ended without a result */
-	unsigned char *traced;		/* of each program: likewise */
+	struct sweep_tries *tried, *traced;	/* of each point, of each program */
 	unsigned next_tasks;		/* number of the next file of tasks */
 	size_t gathered, lost;		/* results so far; points that were given up */
 	bool trace_failed;		/* a command could not be recorded; that was said */

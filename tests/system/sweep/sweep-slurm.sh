@@ -58,6 +58,7 @@ check "slurmctld is killed and started again" "$TOP/tests/slurm-cluster.sh" rest
 wait $pid
 same "the sweep ends well" $? 0
 content control | same_files "and ends in the same database" local.rows /dev/stdin
+[ $failed = 0 ] || cat control.err
 
 # the sweep is killed: its jobs go on, and the next one neither loses nor repeats them
 "$SOFTPMU" sweep -q --slurm --poll 0.2 --dir killed plan 2>killed.err &

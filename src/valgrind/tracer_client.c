@@ -147,7 +147,7 @@ Bool client_step(ThreadId tid, ULong value, UInt *budget, Bool *take)
 #define CACHEGRIND_START VG_USERREQ_TOOL_BASE('C', 'G')
 #define CACHEGRIND_STOP  (CACHEGRIND_START + 1)
 
-/* Writes a marker, for which nobody waits but for a dump.  name: of ours or of the program; the caller has checked it. */
+/* Writes a marker, for which nobody waits unless it is a dump.  name: of ours, or of the program and checked. */
 static void mark(ThreadId tid, UInt code, UInt value, const HChar *name, UInt bytes)
 {
 	ring_thread(tid);

@@ -141,8 +141,8 @@ int main(void)
 EOF
 gcc -O1 -o reads reads.c
 "$SOFTPMU" callgrind -q --callgrind-out-file=reads.out ./reads >reads.said
-same "the program finds each of its dumps when it goes on" "$(sort reads.said | uniq -c | awk '{ print $1, ($2 >= 3) }')" \
-	"20 1"
+same "the program finds each of its dumps when it goes on" \
+	"$(sort reads.said | uniq -c | awk '{ print $1, ($2 >= 3) }')" "20 1"
 
 # The command line of iai-callgrind and Gungraun (gungraun-runner/src/runner/callgrind/args.rs, tool/args.rs).
 mkdir bin && ln -s "$TOP/docs/examples/valgrind-on-softpmu.sh" bin/valgrind

@@ -345,7 +345,7 @@ static int replay_pair(struct cost *c, const struct look *a, const struct look *
 		return 0;
 	int rc = c->sample.on ? cost_grant(c, &(struct wish){ &both, &core }, 1)
 		: cost_measure_one(c, &both, &core, false, &res);	/* its counts are not needed, only its cycles */
-	if (!rc)
+	if (!rc && both)
 		c->pair[c->pairs_count++] =
 			(struct cost_pair){ a->name, b->name, of_a.cycles, of_b.cycles, (double)cost_run_cycles(both) };
 	cost_run_destroy(both);

@@ -193,16 +193,22 @@ static int begin(struct cost *c, struct cost_run **out, const struct core_config
 	return rc || !c->sample.on ? rc : cost_run_sample(*out, err);
 }
 
-/* The run has ended with this code. */
-static int finish(const struct cost *c, struct cost_run *run, const struct run_result *res, int rc, struct err *err)
+/* The run has ended with this code.  Part of the base is worth a table; part of a replay is compared with nothing, and
+ * windows without an estimate say nothing either: such runs are forgotten. */
+static int finish(const struct cost *c, struct cost_run **out, const struct run_result *res, int rc, struct err *err)
 {
 	struct err other = { 0 };
-	int also = cost_run_finish(run, &other);
-	if (!also && !rc && c->sample.on && !cli_interrupted())
-		also = cost_run_estimate(run, res, &other);
+	const bool base = *out == c->base, part = cli_interrupted();
+	int also = cost_run_finish(*out, &other);
+	if (!also && !rc && c->sample.on && (base || !part))
+		also = cost_run_estimate(*out, res, &other);
 	if (also && !rc) {
 		rc = also;
 		*err = other;
+	}
+	if (base ? rc && c->sample.on : rc || part) {
+		cost_run_destroy(*out);
+		*out = NULL;
 	}
 	return rc;
 }
@@ -223,7 +229,7 @@ int cost_measure_one(struct cost *c, struct cost_run **out, const struct core_co
 		rc = cli_run_program(&c->run, &sink, res, &err);
 		c->run.run.wanted = NULL;
 		c->run.run.core = &c->run.core;
-		rc = finish(c, *out, res, rc, &err);
+		rc = finish(c, out, res, rc, &err);
 	}
 	if (rc)
 		cli_error("%s", err.text);
@@ -255,9 +261,11 @@ static int measure_together(struct cost *c, const struct wish *w, unsigned n)
 	if (!rc)
 		rc = run_together(run, n, &c->run.core, &err);
 	cli_progress_clear(&c->run);
-	for (unsigned i = 0; i < n && !rc; i++) {
-		err = run[i].err;
-		rc = finish(c, at[i].run, &run[i].result, run[i].rc, &err);
+	for (unsigned i = 0; i < n; i++) {
+		struct err own = rc ? err : run[i].err;
+		const int code = *w[i].out ? finish(c, w[i].out, &run[i].result, rc ? rc : run[i].rc, &own) : 0;
+		if (!rc && (rc = code))
+			err = own;
 	}
 	if (!rc && cli_interrupted())
 		rc = err_set(&err, ERR_SYSTEM, "interrupted");

@@ -62,4 +62,16 @@ ties tied -j --tag l1_miss --tag l1_miss
 has "a tie in JSON" '{"tie": \["l1_miss", "l1_miss"\], "difference_points": 0.0000, "confidence-95": [0-9.]*}' tied
 refuse "cost --sample --graph" "exclude each other" "$SOFTPMU" cost --sample --graph true
 refuse "cost --sample --start" "go with neither --sample" "$SOFTPMU" cost --sample --start 100 true
+# A run that is told to end, soon and later: a table of what was measured until then, or none.
+for after in 0.2 0.6 1.5 3; do
+	"$SOFTPMU" cost --sample=4000,500,500 --replay s -o table 2>err &
+	pid=$!
+	sleep $after
+	for _ in 1 2 3; do
+		kill -TERM $pid 2>/dev/null
+		sleep 0.05
+	done
+	wait $pid
+	case $? in 0 | 1 | 143) ok "ended after $after s" ;; *) bad "ended after $after s" err ;; esac
+done
 exit $failed

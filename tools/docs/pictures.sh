@@ -134,7 +134,7 @@ cxx
 	view code
 	shot fix-code 540 1280
 	view memory
-	shot fix-memory 660
+	shot fix-memory 860
 	from compared
 	shot fix-compared 700
 	view timeline

@@ -65,7 +65,7 @@
 	/* ---- lines of several threads ---- */
 
 	/* Bytes of one line, each used by one thread only: false sharing, if there are enough samples to say so. */
-	const sharing = (l) => l.same ? "the same bytes" : l.samples < enough ? "too few samples" : "false sharing";
+	const sharing = (l) => l.same ? "the same bytes" : l.samples < enough ? "few samples" : "false sharing";
 
 	/* Who uses a line: rows of texts, and the function of each. */
 	function who(l) {

@@ -81,6 +81,15 @@
 	/* First and behind the last index in sight. */
 	const sight = (n) => [Math.max(0, Math.floor(low / step())), Math.min(n, Math.ceil(high / step()))];
 
+	/* Readable on what is drawn, and beside it. */
+	function outlined(context, text, x, y, color) {
+		context.strokeStyle = page.color("--panel");
+		context.lineWidth = 3;
+		context.strokeText(text, x, y);
+		context.fillStyle = page.color(color);
+		context.fillText(text, x, y);
+	}
+
 	function drawLines(context, lane, y, width) {
 		let most = 0;
 		for (const [, , values] of lane.series) {
@@ -146,11 +155,7 @@
 					context.fillRect(from, top + 1, to - from, tall - 3);
 			});
 			context.globalAlpha = 1;
-			context.strokeStyle = page.color("--panel");	/* readable on the bar and beside it */
-			context.lineWidth = 3;
-			context.strokeText(thread.tid, begin + 3, top + tall / 2);
-			context.fillStyle = page.color("--text");
-			context.fillText(thread.tid, begin + 3, top + tall / 2);
+			outlined(context, thread.tid, begin + 3, top + tall / 2, "--text");
 		});
 	}
 
@@ -167,9 +172,8 @@
 			context.fillRect(left, y, width - 2 * left, lane.height);
 			kinds[lane.kind](context, lane, y, width);
 			if (lane.kind === "lines") {
-				context.fillStyle = page.color("--quiet");
 				context.textAlign = "right";
-				context.fillText(page.text.short(lane.most), width - left - 3, y + 8);
+				outlined(context, page.text.short(lane.most), width - left - 3, y + 8, "--quiet");
 				context.textAlign = "left";
 			}
 			lane.top = y;

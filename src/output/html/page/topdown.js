@@ -25,7 +25,8 @@
 				metrics.push(o);
 			}
 
-	const percent = (x) => x === null || x === undefined ? "–" : `${(100 * x).toFixed(2)} %`;
+	const percent = (x) => x === null || x === undefined ? "–"
+		: `${(100 * x).toFixed(2).replace(/^-(?=0\.00$)/, "")} %`;
 
 	/* Children follow their parent; start: where the bar begins. */
 	function placed(tree) {

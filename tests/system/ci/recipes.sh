@@ -52,7 +52,8 @@ for service in github gitlab make; do
 		esac
 		same "$service: exit status of the commit $commit" $status $expected || cat out
 		if [ $commit = longer ]; then
-			has "$service: the function is named" '^  in hash \[words\]: .*instructions (+\(0.9\|1.0\)[0-9] %)' out
+			has "$service: the function is named" \
+				'^  in hash \[words\]: .*instructions (+\(0.9\|1.0\)[0-9] %)' out
 		else
 			has "$service: the counts are equal" '^Gate: the counts are equal' out
 		fi

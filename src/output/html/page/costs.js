@@ -55,7 +55,7 @@
 	/* A line with a name, a bar and a value. */
 	function bar(share, color, label, value, title) {
 		const fill = element("i");
-		fill.style.width = `${100 * Math.max(0, share)}%`;	/* a replay may be slower: less than nothing saved */
+		fill.style.width = `${100 * Math.max(0, share)}%`;	/* below 0: the replay was slower */
 		fill.style.background = `var(--${color})`;
 		return element("div", { class: "row", title }, element("span", { class: "label" }, label),
 			element("span", { class: "track" }, fill), element("span", { class: "value" }, value));

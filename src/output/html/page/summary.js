@@ -101,8 +101,8 @@
 			const [name, cycles] = x.causes[0];
 			const part = percent(cycles / x.cycles);
 			why = name === "retiring"
-				? ` ${2 * cycles > x.cycles ? "Most" : "The largest part"} of its cycles (${part}) retire ` +
-					"instructions: fewer would make it faster."
+				? ` ${2 * cycles > x.cycles ? "Most" : "The largest part"} of its cycles (${part}) ` +
+					"retire instructions: fewer would make it faster."
 				: ` Of its cycles, ${part} have the cause “${name}”.`;
 		}
 		return { score: share, view: "functions", what: { function: best },

@@ -94,6 +94,10 @@ struct line {
 	uint32_t thread : 24, votes : 8;
 	uint32_t site;		/* 1 + the site of most of its misses (R. Boyer, J S. Moore, "MJRTY", 1981) */
 };
+/* Uops of an instruction, with these bits of those that the events look at, which are not in its counts yet.  An
+ * instruction does nearly always the same, so few of its uops have to be compared with every event. */
+enum { ALIKE = 4 };
+struct alike { uint64_t is, did, times; };
 struct core_caches { uint64_t number; struct shadow data, code; struct core_caches *next; };
 
 struct evidence {
@@ -101,6 +105,8 @@ struct evidence {
 	bool failed;
 	uint64_t lcp;
 	struct evidence_site *site;
+	struct alike (*alike)[ALIKE];	/* of each site */
+	uint64_t is, did;		/* the bits that events look at */
 	uint32_t *bucket;	/* 1 + index; 0: free */
 	size_t sites, room, buckets;
 	struct line *line;
@@ -116,6 +122,7 @@ struct evidence_thread {
 	struct core_caches *core;
 	struct exact *exact;	/* NULL: its core is shared */
 	uint32_t pid, number;
+	uint32_t last;		/* the site that was looked up last */
 	uint64_t code_line;	/* line that it fetched from last */
 	bool code_there;	/* the fully associative L1I had that line */
 	bool ended;
@@ -129,6 +136,10 @@ int evidence_create(struct evidence **out, const struct core_config *core, struc
 		return err_set(err, ERR_NOMEM, "out of memory");
 	e->data_bytes = core->l1d_size;
 	e->code_bytes = core->l1i_size;
+	for (unsigned i = 0; i < EVIDENCE_COUNT; i++) {
+		e->is |= event[i].is;
+		e->did |= event[i].did;
+	}
 	*out = e;
 	return 0;
 }
@@ -152,6 +163,7 @@ void evidence_destroy(struct evidence *e)
 	}
 	free(e->line);
 	free(e->site);
+	free(e->alike);
 	free(e->bucket);
 	free(e);
 }
@@ -215,12 +227,14 @@ static bool grow_sites(struct evidence *e)
 	size_t room = e->room ? 2 * e->room : 1024;
 	uint32_t *bucket = room < UINT32_MAX / 2 ? calloc(2 * room, sizeof *bucket) : NULL;
 	struct evidence_site *site = bucket ? realloc(e->site, room * sizeof *site) : NULL;
-	if (!site) {
+	e->site = site ? site : e->site;
+	struct alike (*alike)[ALIKE] = site ? realloc(e->alike, room * sizeof *alike) : NULL;
+	if (!alike) {
 		free(bucket);
 		return false;
 	}
 	free(e->bucket);
-	e->site = site;
+	e->alike = alike;
 	e->bucket = bucket;
 	e->room = room;
 	e->buckets = 2 * room;
@@ -233,9 +247,12 @@ static bool grow_sites(struct evidence *e)
 static struct evidence_site *site_of(struct evidence_thread *t, uint64_t ip)
 {
 	struct evidence *e = t->of;
+	if (t->last < e->sites && e->site[t->last].ip == ip && e->site[t->last].thread == t->number &&
+		e->site[t->last].pid == t->pid)
+		return &e->site[t->last];
 	size_t at = e->buckets ? place_of(e, t->pid, t->number, ip) : 0;
 	if (e->buckets && e->bucket[at])
-		return &e->site[e->bucket[at] - 1];
+		return &e->site[t->last = e->bucket[at] - 1];
 	if (e->sites == e->room) {
 		if (!grow_sites(e)) {
 			e->failed = true;
@@ -246,6 +263,8 @@ static struct evidence_site *site_of(struct evidence_thread *t, uint64_t ip)
 	e->site[e->sites] = (struct evidence_site){
 		.ip = ip, .pid = t->pid, .thread = t->number, .shared = !t->exact, .low = UINT64_MAX
 	};
+	memset(e->alike[e->sites], 0, sizeof *e->alike);
+	t->last = (uint32_t)e->sites;
 	e->bucket[at] = (uint32_t)++e->sites;
 	return &e->site[e->sites - 1];
 }
@@ -367,6 +386,31 @@ static void on_times(struct evidence_thread *t, struct evidence_site *s, const s
 		s->target = u->addr;
 }
 
+/* Adds uops that are alike to the counts of their events. */
+static void count_alike(struct evidence_site *s, struct alike *a)
+{
+	for (unsigned i = 0; a->times && i < EVIDENCE_COUNT; i++)
+		if ((!event[i].is || a->is & event[i].is) && (!event[i].did || a->did & event[i].did))
+			s->n[i] += a->times;
+	a->times = 0;
+}
+
+static void count_events(struct evidence *e, struct evidence_site *s, const struct spmu_record *u)
+{
+	struct alike *a = e->alike[s - e->site];
+	const uint64_t is = u->is & e->is, did = u->did & e->did;
+	unsigned k = 0;
+	while (k < ALIKE && a[k].times && (a[k].is != is || a[k].did != did))
+		k++;
+	if (k == ALIKE) {	/* the first one stays: it is what the instruction does usually */
+		k = 1;
+		for (unsigned i = 2; i < ALIKE; i++)
+			k = a[i].times < a[k].times ? i : k;
+		count_alike(s, &a[k]);
+	}
+	a[k] = (struct alike){ is, did, a[k].times + 1 };
+}
+
 static void on_uop(struct evidence_thread *t, const struct spmu_record *u, uint64_t base)
 {
 	const uint64_t code = u->ip >> LINE_LOG2;
@@ -378,8 +422,7 @@ static void on_uop(struct evidence_thread *t, const struct spmu_record *u, uint6
 	struct evidence_site *s = site_of(t, ip);
 	if (!s)
 		return;
-	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
-		s->n[i] += (!event[i].is || u->is & event[i].is) && (!event[i].did || u->did & event[i].did);
+	count_events(t->of, s, u);
 	on_times(t, s, u, base);
 	if (u->did & SPMU_DID(ICACHE_MISS) && t->code_there)
 		s->code_conflict++;
@@ -441,6 +484,9 @@ int evidence_finish(struct evidence *e, struct err *err)
 	for (struct evidence_thread *t = e->threads; t; t = t->next)
 		if (!t->ended)
 			evidence_thread_end(t);
+	for (size_t i = 0; i < e->sites; i++)
+		for (unsigned k = 0; k < ALIKE; k++)
+			count_alike(&e->site[i], &e->alike[i][k]);
 	for (size_t i = 0; i < e->line_room; i++) {
 		const struct line *l = &e->line[i];
 		if (!l->key || !l->site)

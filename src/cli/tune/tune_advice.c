@@ -2,6 +2,8 @@
  * Advice on a program (tune_advice.h). */
 #include "cli/tune/tune_advice.h"
 #include "cli/common/cli_symbols.h"
+#include "cli/tune/tune_replays.h"
+#include "core/machine/leads.h"
 #include "util/json.h"
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +30,7 @@ struct tune_advice {
 	struct {
 		bool wanted;
 		bool done;
-		double cycles;
+		double gain, half;	/* share of the cycles; half of its interval's width: 0: exact, NaN: unknown */
 		char fields[FIELDS_BYTES];
 		const char *why;
 	} replay[ADVICE_CHANGES_COUNT];
@@ -311,25 +313,35 @@ static void choose_replays(struct tune_advice *a, double threshold)
 	}
 }
 
-static int replay(struct tune_advice *a, struct cli_run *r, enum advice_change change)
+/* Replays on the machines that are wanted.  Changes that make the same machine share its replay. */
+static int replay(struct tune_advice *a, struct cli_run *r)
 {
-	struct core_config core = r->core;
-	static const struct run_sink nothing;
-	struct core_wanted none = { 0 };
-	struct run_result res = { 0 };
-	struct err err = { 0 };
-	if (!advice_change(change, &core, a->replay[change].fields, FIELDS_BYTES, &a->replay[change].why))
-		return 0;
-	struct run_sink sink = nothing;
-	r->run.core = &core;
-	r->run.wanted = &none;
-	int rc = cli_run_program(r, &sink, &res, &err);
-	r->run.core = &r->core;
-	r->run.wanted = NULL;
-	a->replay[change].done = !rc;
-	a->replay[change].cycles = (double)res.cycles;
-	if (rc)
-		cli_error("%s", err.text);
+	struct tune_replay *replay = calloc(ADVICE_CHANGES_COUNT, sizeof *replay);
+	unsigned of[ADVICE_CHANGES_COUNT], n = 0;
+	if (!replay) {
+		cli_error("out of memory");
+		return ERR_NOMEM;
+	}
+	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT; k++) {
+		replay[n].core = r->core;
+		of[k] = n;
+		if (!a->replay[k].wanted || !advice_change((enum advice_change)k, &replay[n].core,
+				a->replay[k].fields, FIELDS_BYTES, &a->replay[k].why)) {
+			a->replay[k].wanted = false;
+			continue;
+		}
+		while (of[k] && !core_config_same(&replay[of[k] - 1].core, &replay[n].core))
+			of[k]--;
+		of[k] = of[k] ? of[k] - 1 : n;
+		n += of[k] == n;
+	}
+	const int rc = n ? tune_replays(r, a->program.cycles, NULL, replay, n) : 0;
+	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT && !rc; k++) {
+		a->replay[k].done = a->replay[k].wanted && replay[of[k]].done;
+		a->replay[k].gain = replay[of[k]].gain;
+		a->replay[k].half = replay[of[k]].half;
+	}
+	free(replay);
 	return rc;
 }
 
@@ -342,7 +354,7 @@ static double elapsed(const struct tune_advice *a, double charged)
 /* The replay's estimate, beside which the exact profile has one of its own: what retirement waited for. */
 static void estimate(const struct tune_advice *a, struct piece *p)
 {
-	const double gain = a->program.cycles - a->replay[p->a.change].cycles, charged = elapsed(a, p->a.charged);
+	const double gain = a->replay[p->a.change].gain * a->program.cycles, charged = elapsed(a, p->a.charged);
 	p->wins = p->low = p->high = charged;
 	p->sure = p->a.unmeasured ? "low: nothing but a rebuild shows it" : "fair: no replay can free this alone";
 	if (p->a.change == ADVICE_NONE || !a->replay[p->a.change].done)
@@ -405,9 +417,8 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, 
 	r->run.save = NULL;
 	r->run.argv = NULL;
 	choose_replays(a, threshold);
-	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT && r->run.replay && !rc && !cli_interrupted(); k++)
-		if (a->replay[k].wanted)
-			rc = replay(a, r, (enum advice_change)k);
+	if (r->run.replay)
+		rc = replay(a, r);
 	r->run.replay = replayed;
 	r->run.save = saved;
 	r->run.argv = argv;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 12 };		/* --sample: replays that read the stream together */
+enum { TOGETHER = 12 };		/* replays that read the stream together; each has a machine of some 40 MB */
 
 /* Sets the fields FIELD=VALUE,... of a core; text: the same text, to be printed. */
 static int set_fields(struct core_config *core, const char *fields, char text[CHANGE_BYTES], struct err *err)
@@ -236,7 +236,7 @@ int cost_measure_one(struct cost *c, struct cost_run **out, const struct core_co
 	return rc;
 }
 
-/* Makes sampled replays that read the stream together.  An error is printed. */
+/* Makes replays that read the stream together.  An error is printed. */
 static int measure_together(struct cost *c, const struct wish *w, unsigned n)
 {
 	struct core_wanted wanted[TOGETHER];
@@ -254,7 +254,9 @@ static int measure_together(struct cost *c, const struct wish *w, unsigned n)
 		run[i].options.wanted = &wanted[i];
 		run[i].options.share = i ? NULL : &c->run.share;
 		run[i].sink = (struct run_sink){ .context = &at[i], .thread_start = on_start, .thread_end = on_end,
-			.batch = on_batch, .tick = i ? on_tick : on_first_tick, .window = on_window };
+			.batch = on_batch, .tick = i ? on_tick : on_first_tick };
+		if (c->sample.on)
+			run[i].sink.window = on_window;
 	}
 	cli_catch(true);
 	cli_progress_begin(&c->run);
@@ -278,18 +280,16 @@ static int measure_together(struct cost *c, const struct wish *w, unsigned n)
 
 int cost_grant(struct cost *c, const struct wish *w, unsigned n)
 {
-	struct run_result res = { 0 };
 	int rc = 0;
 	char doing[48];
 	c->run.doing = doing;
-	for (unsigned i = 0; i < n && !rc && !cli_interrupted(); i += c->sample.on ? TOGETHER : 1) {
-		const unsigned together = !c->sample.on ? 1 : n - i < TOGETHER ? n - i : TOGETHER;
+	for (unsigned i = 0; i < n && !rc && !cli_interrupted(); i += TOGETHER) {
+		const unsigned together = n - i < TOGETHER ? n - i : TOGETHER;
 		if (together > 1)
 			snprintf(doing, sizeof doing, "replays %u to %u of %u", i + 1, i + together, n);
 		else
 			snprintf(doing, sizeof doing, "replay %u of %u", i + 1, n);
-		rc = c->sample.on ? measure_together(c, w + i, together)
-			: cost_measure_one(c, w[i].out, w[i].core, c->by != BY_NOTHING, &res);
+		rc = measure_together(c, w + i, together);
 	}
 	c->run.doing = NULL;
 	return rc;

@@ -12,6 +12,10 @@
 
 extern const struct cli_command cmd_topdown;
 
+/* So many instructions are timed before the run is sampled: a tenth of what `stat` times, because counting the events
+ * of all formulas takes several times as long as timing the uops. */
+enum { DETAILED = 20000000 };
+
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
 static int set_form(void *target, const struct option *option, const char *value, struct err *err)
@@ -61,9 +65,9 @@ static const struct option options[] = {
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
 		"the tree of the whole run from them. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run and estimate nothing. Without --detail and "
-		"--sample, the first 200 million instructions of each process are timed and the rest is sampled; a "
+		"--sample, the first 20 million instructions of each process are timed and the rest is sampled; a "
 		"process that has several threads by then is timed to its end, and so is a run with -I, --per, "
-		"--one-pmu, --perf-metrics or --hottest. --detail=N: the same with N instead of 200 million.",
+		"--one-pmu, --perf-metrics or --hottest. --detail=N: the same with N instead of 20 million.",
 		.optional = true),
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),
@@ -493,8 +497,10 @@ static int run(int argc, char **argv)
 		free(t.words);
 		return go ? 2 : 0;
 	}
-	if (!t.sample.on && !t.sample.in_full && !misfit(&t) && !run_sample_misfit(&t.run.run))
+	if (!t.sample.on && !t.sample.in_full && !misfit(&t) && !run_sample_misfit(&t.run.run)) {
+		t.sample.after = DETAILED;
 		cli_sample_default(&t.sample);
+	}
 	t.model = cli_model(&t.run.core);
 	bool good = t.model && !cli_metrics_load(&t.metrics, &t.run.core, t.model) && prepare(&t) &&
 		topdown_choose_events(&t) && prepare_one(&t);

@@ -80,6 +80,13 @@ static bool shadow_use(struct shadow *s, uint64_t line)
 	return false;
 }
 
+static void shadow_clear(struct shadow *s)
+{
+	s->used = 0;
+	s->at[0] = (struct shadow_line){ 0 };
+	memset(s->bucket, 0, s->buckets * sizeof *s->bucket);
+}
+
 static void shadow_release(struct shadow *s)
 {
 	free(s->at);
@@ -127,6 +134,8 @@ struct evidence_thread {
 	bool code_there;	/* the fully associative L1I had that line */
 	bool ended;
 	bool inside;		/* an instruction has begun and not ended */
+	/* of a sampled run: it counts in windows alone, and ahead of them only fills the caches */
+	bool sampled, waits;
 };
 
 int evidence_create(struct evidence **out, const struct core_config *core, struct err *err)
@@ -337,6 +346,11 @@ static void step(struct evidence_site *s, uint64_t addr)
 	s->high = addr > s->high ? addr : s->high;
 }
 
+static bool accesses(const struct spmu_record *u)
+{
+	return u->addr && u->size && u->is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR)) && !(u->is & SPMU_IS(PREFETCH_SW));
+}
+
 static void on_access(struct evidence_thread *t, struct evidence_site *s, const struct spmu_record *u)
 {
 	struct evidence *e = t->of;
@@ -426,14 +440,34 @@ static void on_uop(struct evidence_thread *t, const struct spmu_record *u, uint6
 	on_times(t, s, u, base);
 	if (u->did & SPMU_DID(ICACHE_MISS) && t->code_there)
 		s->code_conflict++;
-	if (u->addr && u->size && u->is & (SPMU_IS(LOAD) | SPMU_IS(STORE_ADDR)) && !(u->is & SPMU_IS(PREFETCH_SW)))
+	if (accesses(u))
 		on_access(t, s, u);
+}
+
+/* The lead of a window fills the caches. */
+static void fill(struct evidence_thread *t, const struct spmu_batch *b)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct spmu_record *u = &b->records[i];
+		if (u->kind != SPMU_REC_UOP || !(u->did & SPMU_DID(RETIRED)))
+			continue;
+		if (u->ip >> LINE_LOG2 != t->code_line) {
+			t->code_line = u->ip >> LINE_LOG2;
+			t->code_there = shadow_use(&t->core->code, t->code_line);
+		}
+		if (accesses(u))
+			shadow_use(&t->core->data, u->addr >> LINE_LOG2);
+	}
 }
 
 void evidence_thread_batch(struct evidence_thread *t, const struct spmu_batch *b)
 {
 	if (t->exact)
 		exact_batch(t->exact, b);
+	if (t->waits) {
+		fill(t, b);
+		return;
+	}
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct spmu_record *u = &b->records[i];
 		t->of->lcp += u->kind == SPMU_REC_SIGNAL && u->signal == SPMU_SIG_LCP_STALL;
@@ -460,9 +494,34 @@ static int on_exact(void *context, const struct exact_entry *x)
 	return 0;
 }
 
+void evidence_thread_sample(struct evidence_thread *t)
+{
+	t->sampled = t->waits = true;
+}
+
+/* What was charged before a window's measured part. */
+static int forget(void *context, const struct exact_entry *x)
+{
+	(void)context, (void)x;
+	return 0;
+}
+
+void evidence_thread_window(struct evidence_thread *t, const struct run_window *part)
+{
+	t->waits = !part->begins;
+	if (part->leads) {
+		shadow_clear(&t->core->data);
+		shadow_clear(&t->core->code);
+		t->code_line = UINT64_MAX;
+		t->inside = false;
+	} else if (t->exact && (exact_take(t->exact, part->begins ? forget : on_exact, t) || exact_failed(t->exact))) {
+		t->of->failed = true;
+	}
+}
+
 void evidence_thread_end(struct evidence_thread *t)
 {
-	if (t->exact && !t->ended && (exact_take(t->exact, on_exact, t) || exact_failed(t->exact)))
+	if (t->exact && !t->ended && !t->sampled && (exact_take(t->exact, on_exact, t) || exact_failed(t->exact)))
 		t->of->failed = true;
 	exact_destroy(t->exact);
 	t->exact = NULL;

@@ -7,6 +7,9 @@
  * the line (M. D. Hill, A. J. Smith, "Evaluating Associativity in CPU Caches", IEEE Transactions on Computers
  * 38(12), 1989).  Such a cache is kept beside L1D and L1I of each core.
  *
+ * In a sampled run the fully associative caches begin empty with each window's lead, so in the first part of a window
+ * conflict misses are missing; and an instruction's lines and bytes are those that windows saw.
+ *
  * Leaves out: sets of L2 and L3 (physical addresses are the model's own); which bytes of a line are used while
  * it is in the cache (instead: those used in the whole run); cycles of hardware threads that share a core,
  * because each one's share is not known (all else is there for them).
@@ -16,6 +19,7 @@
 #include "analysis/exact.h"
 #include "core/machine/config.h"
 #include "core/core.h"
+#include "run/run.h"
 #include "softpmu/record.h"
 #include "util/err.h"
 #include <stdbool.h>
@@ -110,6 +114,9 @@ int evidence_thread_start(struct evidence *e, struct evidence_thread **out, uint
 	struct err *err);
 void evidence_thread_batch(struct evidence_thread *t, const struct spmu_batch *b);
 void evidence_thread_end(struct evidence_thread *t);
+/* Of a sampled run: behind evidence_thread_start; and run_sink.window.  All evidence is then what the windows saw. */
+void evidence_thread_sample(struct evidence_thread *t);
+void evidence_thread_window(struct evidence_thread *t, const struct run_window *part);
 /* Call when all threads have ended. 0, or ERR_NOMEM if memory ran out during the run. */
 int  evidence_finish(struct evidence *e, struct err *err);
 const struct evidence_site *evidence_sites(

@@ -109,16 +109,13 @@ int cli_sample_check(struct cli_sample *s, const struct cli_run *run)
 	return text ? -1 : 0;
 }
 
-int cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
-	int *wait_status)
+/* Counts the instructions of the stream, or executes the program without a model and saves its stream, which then is
+ * replayed.  0, or -1 after one printed line. */
+static int count_stream(struct cli_run *run, uint64_t *instructions, int *wait_status)
 {
 	struct run_result res = { 0 };
 	struct err err = { 0 };
 	const bool regs = run->run.regs;
-	*plan = s->plan;
-	*wait_status = 0;
-	if (run->run.replay && !s->automatic)
-		return 0;
 	run->run.record_only = true;
 	run->run.record_part = run->run.replay != NULL;
 	run->run.regs |= run->core.wrong_path;
@@ -134,14 +131,55 @@ int cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t wi
 	if (rc || cli_interrupted())
 		return -1;
 	*wait_status = res.wait_status;
+	*instructions = res.instructions;
 	if (!run->run.replay) {
 		run->run.replay = run->run.save;
 		run->run.save = NULL;
 		run->run.argv = NULL;
 	}
-	const uint64_t least = RUN_SAMPLE_LEAST * (plan->measured + plan->lead), interval = res.instructions / windows;
+	return 0;
+}
+
+static void set_interval(struct run_sample *plan, uint64_t instructions, uint64_t windows)
+{
+	const uint64_t least = RUN_SAMPLE_LEAST * (plan->measured + plan->lead), interval = instructions / windows;
+	plan->interval = interval > least ? interval : least;
+}
+
+int cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
+	int *wait_status)
+{
+	uint64_t instructions = 0;
+	*plan = s->plan;
+	*wait_status = 0;
+	if (run->run.replay && !s->automatic)
+		return 0;
+	if (count_stream(run, &instructions, wait_status))
+		return -1;
 	if (s->automatic)
-		plan->interval = interval > least ? interval : least;
+		set_interval(plan, instructions, windows);
+	return 0;
+}
+
+int cli_sample_plan_long(struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
+	int *wait_status)
+{
+	uint64_t instructions = 0;
+	*plan = (struct run_sample){ 0 };
+	*wait_status = 0;
+	if (s->on)
+		return cli_sample_plan(s, run, windows, plan, wait_status);
+	if (s->in_full || run_sample_misfit(&run->run))
+		return 0;
+	if (count_stream(run, &instructions, wait_status))
+		return -1;
+	if (instructions <= CLI_SAMPLE_LONG)
+		return 0;
+	cli_note("the program is long (some %.0f million instructions): it is sampled, and what is printed are "
+		"estimates (--detail times all of it)", 1e-6 * (double)instructions);
+	s->on = s->automatic = true;
+	*plan = s->plan = (struct run_sample){ .lead = AUTO_LEAD, .measured = AUTO_MEASURED };
+	set_interval(plan, instructions, windows);
 	return 0;
 }
 

@@ -62,7 +62,8 @@ int  cli_sample_parse(struct cli_sample *s, const char *value, struct err *err);
 void cli_sample_parts(struct cli_sample *s);
 /* The value of --detail: NULL, or a number of instructions, after which the run is sampled. */
 int  cli_sample_parse_detail(struct cli_sample *s, const char *value, struct err *err);
-/* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on. */
+/* Without --sample, and if nothing asks for full detail: a run is sampled from 200 million instructions on, or from
+ * s->after on if the command has set that. */
 void cli_sample_default(struct cli_sample *s);
 /* The help of the option, whose argument is "auto|N,U,W". */
 #define CLI_SAMPLE_HOW "Between windows the program is executed without timing; this keeps caches and predictors " \
@@ -79,6 +80,19 @@ int  cli_sample_check(struct cli_sample *s, const struct cli_run *run);
  * without a model and saves its stream, which then is run->run.replay.  auto: stretches such that there are so many
  * windows.  *wait_status: the program's.  0, or -1 after one printed line. */
 int  cli_sample_plan(const struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
+	int *wait_status);
+/* Without --sample and --detail such commands sample a program of more instructions than this: they replay it about ten
+ * times, so that a shorter one takes as long as `stat` takes for 200 million. */
+enum { CLI_SAMPLE_LONG = 20000000 };
+/* The help of their --detail. */
+#define CLI_SAMPLE_LONG_HOW "Time all of each run and estimate nothing. Without --detail and --sample, programs of " \
+	"more than 20 million instructions are sampled as by --sample, unless their threads run at the same time."
+/* What they say if such a program's threads do. */
+#define CLI_SAMPLE_NOT_THREADS "threads ran at the same time: all of the program is timed (--sample estimates, and " \
+	"is faster)"
+/* cli_sample_plan, if the run is to be sampled: by --sample, or because it is long; then s->on is set.  Else
+ * plan->measured is 0. */
+int  cli_sample_plan_long(struct cli_sample *s, struct cli_run *run, uint64_t windows, struct run_sample *plan,
 	int *wait_status);
 /* Before a run: it will be sampled, and these events of the session are estimated. */
 int  cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *session, size_t events,

@@ -118,6 +118,13 @@ static int set_sample(void *target, const struct option *option, const char *val
 	return cli_sample_parse(&((struct cost *)target)->sample, value, err);
 }
 
+static int set_detail(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)value, (void)err;
+	((struct cost *)target)->sample.in_full = true;
+	return 0;
+}
+
 static const struct option options[] = {
 	OPT_GROUP("Which events"),
 	OPT_CALL('e', "event", "NAME,...", add_events, "Look at these events; all: every one. May be repeated. "
@@ -148,6 +155,8 @@ static const struct option options[] = {
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of each run, and estimate "
 		"the costs from them. All machines have the same windows, so that only the change differs. The program "
 		"is first executed without a model, to record it. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "detail", NULL, set_detail, CLI_SAMPLE_LONG_HOW " With --graph all is timed, and with "
+		"--no-total a program that is executed."),
 	OPT_GROUP("The dependence graph"),
 	OPT_CALL(0, "graph", NULL, set_graph, "Print the costs that the dependence graph of the run gives beside "
 		"those of the replays; with --pairs, also the interaction of two classes of events. Implies "
@@ -352,21 +361,42 @@ static int replay_pair(struct cost *c, const struct look *a, const struct look *
 	return rc;
 }
 
+/* Nobody asked for a sampled run, and its threads run at the same time: such runs leave out how they delay each other.
+ */
+static int measure_in_full(struct cost *c, struct run_result *res)
+{
+	struct err err = { 0 };
+	cli_note(CLI_SAMPLE_NOT_THREADS);
+	c->sample.on = false;
+	c->run.run.sample = (struct run_sample){ 0 };
+	cost_run_destroy(c->base);
+	cost_places_destroy(c->places);
+	c->base = NULL;
+	c->places = NULL;
+	if (!cost_places_create(&c->places, &err))
+		return cost_measure_one(c, &c->base, &c->run.core, true, res);
+	cli_error("%s", err.text);
+	return ERR_NOMEM;
+}
+
 static int measure_all(struct cost *c)
 {
 	struct run_result res = { 0 };
-	const bool own = !c->no_total && !c->run.run.replay && !c->run.run.save;
+	const bool own = !c->no_total && !c->run.run.replay && !c->run.run.save, unasked = !c->sample.on;
 	char *file = own ? cli_keep_stream(&c->run, "cost", "; --no-total needs none") : NULL;
 	int recorded = 0;
 	if (own && !file)
 		return 1;
 	if (c->sample.on && !file && !c->run.run.replay && !(file = cli_keep_stream(&c->run, "cost", "")))
 		return 1;
-	if (c->sample.on && cli_sample_plan(&c->sample, &c->run, WINDOWS, &c->run.run.sample, &recorded)) {
+	if (!c->by_graph && (c->sample.on || c->run.run.replay || !c->no_total) &&
+		cli_sample_plan_long(&c->sample, &c->run, WINDOWS, &c->run.run.sample, &recorded)) {
 		cli_forget_stream(&c->run, file);
 		return 1;
 	}
 	int rc = cost_measure_one(c, &c->base, &c->run.core, true, &res);
+	if (!rc && unasked && c->sample.on && res.threads_at_once)
+		rc = measure_in_full(c, &res);
 	const int status = cli_exit_status(recorded ? recorded : res.wait_status);
 	if (res.note[0])
 		cli_warn("%s", res.note);

@@ -3,6 +3,8 @@
 #include "cli/tune/tune_advice.h"
 #include "cli/common/cli_symbols.h"
 #include "cli/tune/tune_replays.h"
+#include "analysis/cost/cost.h"
+#include "session/events/pushout_events.h"
 #include "core/machine/leads.h"
 #include "util/json.h"
 #include <inttypes.h>
@@ -10,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS_BYTES = 256 };
+enum { FIELDS_BYTES = 256, WINDOWS = 500 /* --sample=auto: of each replay */ };
+enum { EVIDENCE_LEAD = 10000, EVIDENCE_MEASURED = 40000, EVIDENCE_APART = 3 };
 struct piece {
 	struct advice a;
 	const struct advice_place *at;
@@ -21,6 +24,9 @@ struct tune_advice {
 	struct symbols *symbols;
 	uint64_t time;		/* of the last side record */
 	struct evidence *evidence;
+	struct cost_run *cycles;	/* of a sampled run: the estimate of its cycles; else NULL */
+	size_t windows;
+	double measured;		/* share of the instructions that these measured */
 	uint64_t lone_core;	/* next number for a core that threads do not share */
 	struct advice_program program;
 	struct advice_place *place;
@@ -57,6 +63,7 @@ void tune_advice_destroy(struct tune_advice *a)
 	if (!a)
 		return;
 	evidence_destroy(a->evidence);
+	cost_run_destroy(a->cycles);
 	symbols_destroy(a->symbols);
 	free(a->place);
 	free(a->piece);
@@ -65,13 +72,24 @@ void tune_advice_destroy(struct tune_advice *a)
 
 /* ---- the run ---- */
 
+struct thread { struct evidence_thread *evidence; struct cost_thread *cycles; /* NULL: not sampled */ };
+
 static int on_start(void *context, struct run_thread *t, struct err *err)
 {
 	struct tune_advice *a = context;
-	struct evidence_thread *thread;
+	struct thread *thread = calloc(1, sizeof *thread);
 	const bool shared = t->siblings > 1;
 	const uint64_t core = shared ? (uint64_t)t->process << 32 | t->core : UINT64_C(1) << 63 | a->lone_core++;
-	int rc = evidence_thread_start(a->evidence, &thread, t->pid, core, shared, err);
+	int rc = thread ? evidence_thread_start(a->evidence, &thread->evidence, t->pid, core, shared, err)
+		: err_set(err, ERR_NOMEM, "out of memory");
+	if (!rc && a->cycles)
+		rc = cost_thread_start(a->cycles, &thread->cycles, t->pid, err);
+	if (!rc && a->cycles) {
+		evidence_thread_sample(thread->evidence);
+		rc = cost_thread_sample(thread->cycles, t, err);
+	}
+	if (rc)
+		free(thread);
 	t->sink_private = rc ? NULL : thread;
 	return rc;
 }
@@ -79,16 +97,34 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 static void on_end(void *context, struct run_thread *t)
 {
 	(void)context;
-	if (t->sink_private)
-		evidence_thread_end(t->sink_private);
+	struct thread *thread = t->sink_private;
+	if (thread)
+		evidence_thread_end(thread->evidence);
+	if (thread && thread->cycles)
+		cost_thread_end(thread->cycles);
+	free(thread);
 	t->sink_private = NULL;
 }
 
 static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
 {
 	(void)context;
-	if (t->sink_private)
-		evidence_thread_batch(t->sink_private, b);
+	const struct thread *thread = t->sink_private;
+	if (thread)
+		evidence_thread_batch(thread->evidence, b);
+	if (thread && thread->cycles)
+		cost_thread_batch(thread->cycles, b);
+}
+
+static uint64_t on_window(void *context, struct run_thread *t, const struct run_window *part)
+{
+	(void)context;
+	const struct thread *thread = t->sink_private;
+	if (thread) {
+		evidence_thread_window(thread->evidence, part);
+		cost_thread_window(thread->cycles, part);
+	}
+	return 0;
 }
 
 static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
@@ -98,13 +134,31 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 	cli_symbols_side(a->symbols, pid, record, &a->time);
 }
 
-static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *res)
+/* The windows from which evidence comes are longer than the replays', and fewer: the fully associative caches have to
+ * fill, and lines have to be used as they are in the whole run. */
+static struct run_sample evidence_plan(const struct run_sample *plan)
 {
-	const struct run_sink sink = {
+	struct run_sample p = { .lead = EVIDENCE_LEAD, .measured = EVIDENCE_MEASURED };
+	const uint64_t least = RUN_SAMPLE_LEAST * (p.lead + p.measured), wanted = EVIDENCE_APART * plan->interval;
+	p.interval = wanted > least ? wanted : least;
+	return p;
+}
+
+/* plan: of a sampled run, else NULL. */
+static int gather(struct tune_advice *a, struct cli_run *r, const struct run_sample *plan, struct run_result *res)
+{
+	struct run_sink sink = {
 		.context = a, .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side
 	};
 	struct err err = { 0 };
 	int rc = evidence_create(&a->evidence, &r->core, &err);
+	if (!rc && plan) {
+		const struct pushout_widths widths = session_pushout_widths(&r->core);
+		sink.window = on_window;
+		r->run.sample = evidence_plan(plan);
+		rc = cost_run_create(&a->cycles, &widths, NULL, 0, false, &err);
+		rc = rc ? rc : cost_run_sample(a->cycles, &err);
+	}
 	if (!rc) {
 		const struct core_wanted wanted = evidence_wanted();
 		r->run.wanted = &wanted;
@@ -116,6 +170,12 @@ static int gather(struct tune_advice *a, struct cli_run *r, struct run_result *r
 			err = memory;
 		}
 	}
+	r->run.sample = (struct run_sample){ 0 };
+	if (!rc && plan)
+		rc = cost_run_finish(a->cycles, &err);
+	if (!rc && plan && !cli_interrupted())
+		rc = cost_run_estimate(a->cycles, res, &err);
+	a->program.cycles = rc ? 0 : plan ? (double)cost_run_cycles(a->cycles) : (double)res->cycles;
 	if (rc)
 		cli_error("%s", err.text);
 	return rc;
@@ -314,7 +374,7 @@ static void choose_replays(struct tune_advice *a, double threshold)
 }
 
 /* Replays on the machines that are wanted.  Changes that make the same machine share its replay. */
-static int replay(struct tune_advice *a, struct cli_run *r)
+static int replay(struct tune_advice *a, struct cli_run *r, const struct run_sample *plan)
 {
 	struct tune_replay *replay = calloc(ADVICE_CHANGES_COUNT, sizeof *replay);
 	unsigned of[ADVICE_CHANGES_COUNT], n = 0;
@@ -335,7 +395,7 @@ static int replay(struct tune_advice *a, struct cli_run *r)
 		of[k] = of[k] ? of[k] - 1 : n;
 		n += of[k] == n;
 	}
-	const int rc = n ? tune_replays(r, a->program.cycles, NULL, replay, n) : 0;
+	const int rc = n ? tune_replays(r, a->program.cycles, plan, replay, n) : 0;
 	for (unsigned k = ADVICE_NONE + 1; k < ADVICE_CHANGES_COUNT && !rc; k++) {
 		a->replay[k].done = a->replay[k].wanted && replay[of[k]].done;
 		a->replay[k].gain = replay[of[k]].gain;
@@ -351,6 +411,16 @@ static double elapsed(const struct tune_advice *a, double charged)
 	return a->program.charged > 0 ? charged / a->program.charged * a->program.cycles : 0;
 }
 
+/* Of a sampled replay: its interval widens the range. */
+static void add_chance(const struct tune_advice *a, struct piece *p)
+{
+	const double half = a->replay[p->a.change].half * fmin(p->a.share, 1) * a->program.cycles;
+	if (half > 0) {
+		p->low = fmax(p->low - half, 0);
+		p->high += half;
+	}
+}
+
 /* The replay's estimate, beside which the exact profile has one of its own: what retirement waited for. */
 static void estimate(const struct tune_advice *a, struct piece *p)
 {
@@ -361,14 +431,17 @@ static void estimate(const struct tune_advice *a, struct piece *p)
 		return;
 	p->wins = p->low = p->high = gain > 0 ? gain * fmin(p->a.share, 1) : 0;
 	p->sure = "fair: by a replay; the exact profile cannot tell this cause from others";
-	if (!(charged > 0))
+	if (!(charged > 0)) {
+		add_chance(a, p);
 		return;
+	}
 	p->low = fmin(charged, p->wins);
 	p->high = fmax(charged, p->wins);
 	p->sure = p->high <= 1.5 * p->low ? "high: a replay and the exact profile agree"
 		: charged > p->wins ? "fair: retirement waits longer for it than the replay gains: it would wait for "
 				      "something else"
 				    : "fair: the replay gains more than retirement waits for it here";
+	add_chance(a, p);
 }
 
 static int by_gain(const void *x, const void *y)
@@ -394,21 +467,55 @@ static void keep_what_counts(struct tune_advice *a, double threshold)
 		qsort(a->piece, kept, sizeof *a->piece, by_gain);
 }
 
-int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, int *status)
+/* Nobody asked for a sampled run, and its threads run at the same time: such runs leave out how they delay each other.
+ */
+static int gather_in_full(struct tune_advice *a, struct cli_run *r, struct run_result *res)
+{
+	struct err err = { 0 };
+	cli_note(CLI_SAMPLE_NOT_THREADS);
+	evidence_destroy(a->evidence);
+	cost_run_destroy(a->cycles);
+	symbols_destroy(a->symbols);
+	a->evidence = NULL;
+	a->cycles = NULL;
+	a->symbols = NULL;
+	a->lone_core = a->time = 0;
+	if (!symbols_create(&a->symbols, &err))
+		return gather(a, r, NULL, res);
+	cli_error("%s", err.text);
+	return ERR_NOMEM;
+}
+
+int tune_advice_run(struct tune_advice *a, struct cli_run *r, struct cli_sample *sample, double threshold, int *status)
 {
 	struct run_result res = { 0 };
+	struct run_sample windows;
+	const bool unasked = !sample->on;
+	int recorded = 0;
+	if (cli_sample_plan_long(sample, r, WINDOWS, &windows, &recorded))
+		return ERR_INPUT;
+	const struct run_sample *plan = sample->on ? &windows : NULL;
 	a->program.core = &r->core;
-	int rc = gather(a, r, &res);
-	*status = cli_exit_status(res.wait_status);
+	int rc = gather(a, r, plan, &res);
+	if (!rc && plan && unasked && res.threads_at_once) {
+		plan = NULL;
+		rc = gather_in_full(a, r, &res);
+	} else if (res.threads_at_once) {
+		cli_warn(CLI_SAMPLE_THREADS);
+	}
+	*status = cli_exit_status(recorded ? recorded : res.wait_status);
 	if (res.note[0])
 		cli_warn("%s", res.note);
 	if (rc)
 		return rc;
-	if (!res.cycles) {
+	if (!(a->program.cycles > 0)) {
 		cli_error("nothing was measured: no instruction lies between --start and --stop");
 		return ERR_INPUT;
 	}
-	a->program.cycles = (double)res.cycles;
+	if (plan) {
+		a->windows = windows_number(cost_run_windows(a->cycles));
+		a->measured = windows_measured(cost_run_windows(a->cycles)) / (double)(res.instructions + res.warmed);
+	}
 	if (find_places(a) || ask(a))
 		return ERR_NOMEM;
 	const char *const replayed = r->run.replay, *const saved = r->run.save;
@@ -418,7 +525,7 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, double threshold, 
 	r->run.argv = NULL;
 	choose_replays(a, threshold);
 	if (r->run.replay)
-		rc = replay(a, r);
+		rc = replay(a, r, plan);
 	r->run.replay = replayed;
 	r->run.save = saved;
 	r->run.argv = argv;
@@ -481,6 +588,9 @@ void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool 
 		return;
 	}
 	fprintf(to, "%.0f cycles on %s\n", a->program.cycles, a->program.core->name);
+	if (a->windows)
+		fprintf(to, "Estimated; the evidence is from %zu windows, which have %.1f %% of the instructions "
+			"(--detail times all of them)\n", a->windows, 100 * a->measured);
 	if (!a->pieces)
 		fputs("no advice: no rule found anything that costs enough\n", to);
 	for (size_t i = 0; i < a->pieces && i < rows; i++) {

@@ -13,7 +13,6 @@ enum { TOGETHER = 12 };
 struct one {
 	struct cli_run *of;
 	struct cost_run *counts;	/* of a sampled replay: its cycles in windows; else NULL */
-	struct core_wanted wanted;
 };
 
 static int on_start(void *context, struct run_thread *t, struct err *err)
@@ -76,10 +75,8 @@ static int begin(struct one *o, struct cli_run *r, const struct core_config *cor
 	if (rc)
 		return rc;
 	o->of = r;
-	o->wanted = plan ? cost_run_wanted(o->counts) : (struct core_wanted){ 0 };
 	run->options = r->run;
 	run->options.core = core;
-	run->options.wanted = &o->wanted;
 	run->options.share = NULL;
 	if (plan)
 		run->options.sample = *plan;
@@ -120,17 +117,21 @@ static void gained(struct tune_replay *replay, const struct one *o, const struct
 	replay->gain = cycles > 0 ? 1 - changed / cycles : 0;
 }
 
-/* base: what the unchanged machine counts in the windows; it has no counts if all is timed in full.  first: makes it, as
- * run 0. */
+/* base: what the unchanged machine counts in the windows; it has no counts if all is timed in full.  first: makes it,
+ * as run 0. */
 static int some(struct cli_run *r, double cycles, const struct run_sample *plan, struct tune_replay *replay, unsigned n,
 	struct one *base, bool first, struct err *err)
 {
 	const unsigned runs = n + first;
+	struct core_wanted wanted[TOGETHER];
 	struct run_one *run = calloc(runs, sizeof *run);
 	struct one *one = calloc(runs, sizeof *one);
 	int rc = run && one ? 0 : err_set(err, ERR_NOMEM, "out of memory for replays");
 	for (unsigned i = 0; i < runs && !rc; i++)
-		rc = begin(&one[i], r, first && !i ? &r->core : &replay[i - first].core, plan, &run[i], err);
+		if (!(rc = begin(&one[i], r, first && !i ? &r->core : &replay[i - first].core, plan, &run[i], err))) {
+			wanted[i] = plan ? cost_run_wanted(one[i].counts) : (struct core_wanted){ 0 };
+			run[i].options.wanted = &wanted[i];
+		}
 	if (!rc) {
 		run->options.share = &r->share;
 		run->sink.tick = on_first_tick;

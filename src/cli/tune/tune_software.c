@@ -2,6 +2,7 @@
  * softpmu tune --software: says what to change in a program, and where; with --build finds how to build it, which
  * needs no change of its source. */
 #include "cli/cli.h"
+#include "cli/common/cli_sample.h"
 #include "cli/tune/tune_commands.h"
 #include "cli/tune/tune_advice.h"
 #include "cli/tune/tune_rebuild.h"
@@ -17,6 +18,7 @@ struct software {
 	double least;		/* percent */
 	size_t rows;
 	bool json, itself;
+	struct cli_sample sample;
 	struct rebuild_options rebuild;
 };
 
@@ -28,6 +30,19 @@ static int set_build(void *target, const struct option *option, const char *valu
 	return err_set(err, ERR_INPUT, "option --%s: the command '%s' needs {flags} and {out}", option->name, value);
 }
 
+static int set_sample(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option;
+	return cli_sample_parse(&((struct software *)target)->sample, value, err);
+}
+
+static int set_detail(void *target, const struct option *option, const char *value, struct err *err)
+{
+	(void)option, (void)value, (void)err;
+	((struct software *)target)->sample.in_full = true;
+	return 0;
+}
+
 static const struct option options[] = {
 	OPT_FLAG(0, "software", struct software, itself, "Look at the program instead of the machine. It must be the "
 		"first option."),
@@ -37,6 +52,12 @@ static const struct option options[] = {
 	OPT_WHOLE(0, "rows", "N", struct software, rows, 0, 1e9, "Print the N largest; 0: all. Default: 20."),
 	OPT_FLAG('j', "json", struct software, json, "Print a JSON object for each piece of advice, one a line."),
 	OPT_TEXT('o', "output", "FILE", struct software, output, "Print to FILE instead of standard error."),
+	OPT_GROUP("Speed"),
+	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of each run, and estimate "
+		"the gains from them. Evidence comes from longer windows, which lie further apart. All machines have "
+		"the same windows, so that only the change differs. The program is first executed without a model, "
+		"to record it. " CLI_SAMPLE_HOW, .optional = true),
+	OPT_CALL(0, "detail", NULL, set_detail, CLI_SAMPLE_LONG_HOW),
 	OPT_GROUP("Builds"),
 	OPT_CALL(0, "build", "COMMAND", set_build, "Build PROGRAM by this shell command, with {flags} and {out} in "
 		"it, as in 'gcc {flags} -o {out} prog.c'."),
@@ -71,6 +92,10 @@ static int parse(struct software *s, int argc, char **argv, int *next)
 		cli_error("tune --software: --build runs programs of its own, and neither saves nor replays a stream");
 		return -1;
 	}
+	if (r->build && (s->sample.on || s->sample.in_full)) {
+		cli_error("tune --software: --sample and --detail are about advice: not with --build");
+		return -1;
+	}
 	s->rows = s->rows ? s->rows : SIZE_MAX;
 	s->rebuild.json = s->json;
 	return 1;
@@ -86,7 +111,7 @@ static int advise(struct software *s, FILE *to)
 		return 1;
 	if (tune_advice_create(&advice, &err))
 		cli_error("%s", err.text);
-	else if (!(rc = tune_advice_run(advice, &s->run, s->least / 100, &status)))
+	else if (!(rc = tune_advice_run(advice, &s->run, &s->sample, s->least / 100, &status)))
 		tune_advice_print(advice, to, s->rows, s->json);
 	tune_advice_destroy(advice);
 	cli_forget_stream(&s->run, file);
@@ -108,7 +133,7 @@ static int run(int argc, char **argv)
 	s->rebuild.dir = "softpmu-builds";
 	cli_run_init(&s->run);
 	int go = parse(s, argc, argv, &next);
-	if (go > 0 && !cli_run_finish(&s->run, argc, argv, next)) {
+	if (go > 0 && !cli_run_finish(&s->run, argc, argv, next) && !cli_sample_check(&s->sample, &s->run)) {
 		status = 1;
 		if (s->output && !(to = fopen(s->output, "we")))
 			cli_error("cannot write %s: %s", s->output, strerror(errno));

@@ -201,8 +201,8 @@ static int arrive(struct capture *c, uint32_t id, const struct shape *b, struct 
 	if (!c->keeps && near)
 		rc = end_gap(c, id, err);
 	else if (c->keeps && !c->told && (c->done >= c->kept_to || c->done >= c->until)) {
-		if (near)	/* nothing is left out between these windows */
-			put_skip(c, c->until);
+		if (near)	/* nothing is left out between these windows; the next one may be due already */
+			put_skip(c, c->until > c->done ? c->until : c->done);
 		else
 			begin_gap(c);
 	}

@@ -46,6 +46,10 @@ cp live first
 same_files "another capture of the stream counts the same, and so do other numbers of jobs" first again
 compare prescott
 
+# windows that begin within the 500 instructions that are kept behind the window before, or within its last block
+"$SOFTPMU" trace -q --live-points close --sample=1200,150,150 --replay s
+check "windows may lie close together" "$SOFTPMU" stat -x, -e cycles --replay close -o near
+
 "$SOFTPMU" stat -e branch-misses --replay p 2>text
 has "it says that mispredicts are an estimate" 'mispredicted branches are estimated as well' text
 

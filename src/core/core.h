@@ -29,6 +29,9 @@ int  machine_create(struct machine **out, const struct core_config *config, stru
 void machine_destroy(struct machine *m);
 /* The program's mapping of these addresses: new or changed, with huge pages (2 MB) or without, or gone. */
 void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge);
+/* A new machine takes the place of `of`, for the same blocks: it has the same mappings, of which no page was touched
+ * yet.  Before its first core is made.  ERR_NOMEM. */
+int  machine_replaces(struct machine *m, const struct machine *of, struct err *err);
 
 /* Changes the machine's features (features.h).  core: all of its cores, in any order.  Call it between two
  * blocks, when no script of these cores is left to be run.  After an error neither the machine nor the cores

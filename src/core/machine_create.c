@@ -35,6 +35,12 @@ void machine_map(struct machine *m, uint64_t addr, uint64_t bytes, bool huge)
 	memsys_shared_map(m->shared, addr, bytes, huge);
 }
 
+int machine_replaces(struct machine *m, const struct machine *of, struct err *err)
+{
+	m->losses = of->losses;	/* what blocks have noted of uop caches (warm.c) does not hold for those of this one */
+	return memsys_shared_map_like(m->shared, of->shared, err);
+}
+
 void machine_leads(struct machine *leader)
 {
 	memsys_shared_leads(leader->shared);

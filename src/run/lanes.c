@@ -221,6 +221,20 @@ int lanes_create(struct rthread *t, uint64_t cycles, uint64_t instructions, stru
 	return rc;
 }
 
+uint64_t lanes_finish(struct rthread *t)
+{
+	struct lanes *s = t->lanes;
+	struct engine *e = &t->process->runner->engine;
+	engine_drain(e, t->process);
+	if (s->now)
+		lane_done(e, s->now);
+	const uint64_t now = s->end_now;
+	t->instructions += lanes_instructions(s);
+	t->sample.mute = true;
+	lanes_destroy(t);
+	return now;
+}
+
 void lanes_walk(struct rthread *t)
 {
 	for (unsigned i = 1; i < RUN_LANES; i++)
@@ -276,7 +290,8 @@ uint64_t lanes_run(struct runner *r, struct rthread *t, struct lane *l, const ui
 	l->mute = true;
 	core_passes(l->core);
 	core_halt_until(l->core, s->clock);
-	core_disturb(l->core, s->next);
+	/* in a run of live points the turns depend on which parts it has */
+	core_disturb(l->core, r->points ? t->sample.windows : s->next);
 	l->mute = false;
 	machine_pass(t->process->leader, s->clock);
 	l->begin_now = core_now(l->core);

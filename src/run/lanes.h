@@ -61,6 +61,9 @@ int  lanes_create(struct rthread *t, uint64_t cycles, uint64_t instructions, str
 void lanes_destroy(struct rthread *t);		/* when the engine is drained */
 /* The thread is no longer alone: keeps one lane, whose machine becomes that of the process. */
 void lanes_leave(struct rthread *t);
+/* The thread's windows so far have ended, and so have its lanes: it keeps the core of one of them, which passes nothing
+ * on.  Returns the sink's clock. */
+uint64_t lanes_finish(struct rthread *t);
 /* The thread has a walker now. */
 void lanes_walk(struct rthread *t);
 /* A window begins: returns its lane, on which nothing runs and whose last window is done. */

@@ -15,6 +15,8 @@
 #include "run/engine.h"
 #include "run/gap.h"
 #include "run/points/capture_program.h"
+#include "run/points/parallel.h"
+#include "run/points/parts.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
 #include "run/watch/malloc_calls.h"
@@ -496,6 +498,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		return capture_program(o, sink, result, err);
 	if (o->record_only)
 		return record_only(o, sink, result, err);
+	if (parallel_fits(o, sink))
+		return parallel_run(o, sink, result, err);
 	r.last_tick = r.started;
 	r.procs.processors = o->cpus;
 	r.procs.quantum = o->quantum;
@@ -522,6 +526,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	if (rc == 0) {
 		if (o->hub)
 			rc = stream_hub_join(&r.stream, o->hub, o->reader, err);
+		else if (o->takes)
+			rc = stream_open_parts(&r.stream, o->replay, o->takes, o->takes_context, err);
 		else if (o->replay)
 			rc = stream_open(&r.stream, o->replay, err);
 		else
@@ -547,6 +553,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	}
 	result->instructions = r.instructions_done;
 	result->cycles = r.max_cycle;
+	if (r.parts)
+		parts_total(result);
 	result->wall_seconds = wall_now() - r.started;
 	learner_stop(&r.learner);
 	engine_stop(&r.engine);

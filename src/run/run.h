@@ -118,7 +118,8 @@ struct run_sample {
 	 * meaning then.  cut_step: at least 2; 0: it is not cut. */
 	unsigned cut_step, cut_first;
 	/* So many windows may be timed at once, by as many host threads; more than RUN_LANES are as many as that; 0: 1.
-	 * Nothing depends on it.  1 if the sink sets run_thread.interrupt_cycles. */
+	 * Of a file of live points: so many of its parts.  Nothing depends on it.  1 if the sink sets
+	 * run_thread.interrupt_cycles. */
 	unsigned jobs;
 };
 enum {
@@ -147,6 +148,10 @@ struct run_options {
 	const char *replay;	/* recorded stream, or NULL */
 	struct stream_hub *hub;	/* one that other runs read, too (together.h), or NULL; and which reader this is */
 	unsigned reader;
+	/* Of a replay of live points, set by points/parallel.h: which parts are read, and who is told of them. */
+	stream_takes *takes;
+	void *takes_context;
+	const struct parts_watch *watch;
 	const char *save;	/* also record the stream there */
 	char *const *env;	/* as in stream_launch */
 	/* NULL, or set before each tick: the share of the stream that was read, 0 to 1; -1: it is not known */
@@ -204,6 +209,8 @@ struct run_result {
 	bool threads_detailed;	/* some process was not sampled, because several threads of it ran (run_sample.after) */
 	uint64_t sampled;	/* of `instructions` and `warmed` together, those of sampled threads */
 	uint64_t points;	/* run_options.live_points: how many windows the file has */
+	/* Of a replay of live points: steps in which mispredicted branches were looked at, and how many there were. */
+	uint64_t points_seen, points_mispredicted;
 	uint64_t rounds;	/* steps of sampled threads that are no instructions (run_window) */
 	struct core_misses misses;	/* of a sampled run: of all instructions, as warming sees them */
 	uint64_t cycles;	/* largest cycle any core reached: elapsed time in core cycles */

@@ -38,6 +38,7 @@ struct runner {
 	bool warms;		/* some blocks may only be warmed */
 	bool has_thread;	/* of a stream that is cut: a thread has started */
 	bool points;		/* the stream holds live points (points/points.h) */
+	bool parts;		/* ... in parts (points/parts.h) */
 	bool followed;		/* a process has forked another one that is followed */
 };
 

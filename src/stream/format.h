@@ -64,6 +64,9 @@ enum st_kind {
 	ST_PLACE,		/* struct st_place: a window's measured part begins or ends, or totals */
 	ST_TIMES,		/* a header, then pairs of words: a header of ST_BLOCK or ST_BLOCK_CUT, and how often
 				 * the current thread has executed that in what was skipped */
+	ST_PART,		/* struct st_part: first record of each section but the first, and last of a part */
+	ST_WAY,			/* struct st_way: before the first ST_PATH behind an ST_SKIP; then those have no first
+				 * word of 0 */
 	ST_KINDS
 };
 
@@ -219,6 +222,23 @@ struct st_skip {
 #define ST_NO_WINDOW (~(uint64_t)0)
 /* A word of ST_TOUCH: the address / ST_TOUCH_LINE, shifted left by ST_TOUCH_BITS, and these. */
 enum st_touch { ST_TOUCH_CODE = 1, ST_TOUCH_WRITTEN = 2, ST_TOUCH_BITS = 2, ST_TOUCH_LINE = 64 };
+/* A file of live points is divided into parts, which depend on nothing but the common sections and the digests of the
+ * parts before them (trace_file.h). */
+struct st_part {
+	uint64_t header;
+	uint64_t what;		/* enum st_part_what */
+	uint64_t part;		/* its number, from 0 */
+	uint64_t turn;		/* number of its section, without digests */
+	/* Where it begins: what the thread has done so far, steps and rounds as in st_skip, and how many windows. */
+	uint64_t steps, rounds, windows;
+	uint64_t from;		/* ST_PART_END: address of the block behind the last one */
+};
+enum st_part_what { ST_PART_BEGIN, ST_PART_END, ST_PART_DIGEST, ST_PART_COMMON };
+struct st_way {
+	uint64_t header;
+	uint64_t blocks;	/* how many are listed */
+	uint64_t unseen;	/* the first so many only teach the predictors: mispredicts are not counted there */
+};
 struct st_place {
 	uint64_t header;
 	uint64_t what;		/* enum st_place_what */

@@ -55,6 +55,14 @@ int stream_open(struct stream **out, const char *path, struct err *err)
 	return r;
 }
 
+int stream_open_parts(struct stream **out, const char *path, stream_takes *takes, void *context, struct err *err)
+{
+	const int r = stream_open(out, path, err);
+	if (!r)
+		trace_reader_parts((*out)->file, takes, context);
+	return r;
+}
+
 int stream_hub_join(struct stream **out, struct stream_hub *h, unsigned reader, struct err *err)
 {
 	struct stream *s = calloc(1, sizeof *s);

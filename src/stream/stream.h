@@ -48,6 +48,10 @@ int stream_find_program(const char *name, char *path, size_t bytes, struct err *
 int stream_launch(struct stream **out, const struct stream_launch *how, struct err *err);
 /* Opens a recorded stream. */
 int stream_open(struct stream **out, const char *path, struct err *err);
+/* The same, of a file of live points, of which some parts are left out (trace_file.h): takes says of each, in their
+ * order, whether it is read; of the others come their digests.  Other streams are read whole. */
+typedef bool stream_takes(void *context, uint32_t part);
+int stream_open_parts(struct stream **out, const char *path, stream_takes *takes, void *context, struct err *err);
 /* Gives the next span.  STREAM_IDLE: nothing came for about 100 ms (live only), ask again.  STREAM_END: every traced
  * process has ended (or the whole file was read).  Negative: error (a tracer died: ERR_TRACER; a file is cut
  * short: ERR_TRUNCATED); what was delivered before is good.  Each error is reported once and concerns one process, or

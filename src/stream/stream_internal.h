@@ -77,6 +77,8 @@ int tracer_spawn(pid_t *pid, const struct stream_launch *how, const struct progr
 /* ---- trace_read.c: the trace file (layout in trace_file.h); trace_writer.h writes it ---- */
 struct trace_reader;
 int trace_reader_open(struct trace_reader **out, const char *path, struct err *err);
+/* As stream_open_parts; before the first call of trace_reader_next. */
+void trace_reader_parts(struct trace_reader *r, stream_takes *takes, void *context);
 int trace_reader_next(struct trace_reader *r, struct stream_span *span, struct err *err);
 double trace_reader_share(const struct trace_reader *r);	/* as stream_share */
 void trace_reader_skip(struct trace_reader *r);	/* further spans are not unpacked: their words mean nothing */

@@ -22,9 +22,10 @@
 #define TRACE_SKIPPABLE  0x184d2a5eu	/* one of the sixteen magic numbers of skippable frames */
 #define TRACE_MAGIC      "SPMUTRC"	/* 8 bytes with its NUL */
 #define TRACE_VERSION    2u
-/* Of files of live points: the same layout, but blocks are left out.  3 is not used: a flipped bit must not make one of
- * the other. */
+/* Of files of live points: the same layout, but blocks are left out, and since TRACE_VERSION_SECTIONS the frames come
+ * in sections.  3, 5 and 6 are not used: a flipped bit must not make one of the other. */
 #define TRACE_VERSION_POINTS 4u
+#define TRACE_VERSION_SECTIONS 7u
 #define TRACE_VERSION_OLDEST 1u
 #define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */
@@ -37,7 +38,22 @@ struct trace_header {
 	uint32_t text_bytes, pad;
 };
 
-struct trace_frame { uint64_t words_before; };	/* span words in all frames before this one */
+struct trace_frame { uint64_t words_before; };	/* span words in all frames (of its section) before this one */
+
+/* A section begins: another skippable frame, so that a reader can find the sections without decompressing anything.
+ * The predictor of trace_pack.h begins anew, so a section can be read without those before it, as far as its kind says.
+ *   COMMON   everybody needs it
+ *   PART     needs the common sections before it, and of each part before it either itself or its digest
+ *   DIGEST   of the part before it: what a reader that leaves out the part has to know for those that follow */
+#define TRACE_SECTION_MAGIC "SPMUSEC"
+enum { TRACE_SECTION_COMMON = 1, TRACE_SECTION_PART, TRACE_SECTION_DIGEST };
+struct trace_section {
+	uint32_t skippable, bytes;
+	char     magic[8];
+	uint32_t number;	/* of all sections, from 0 */
+	uint32_t kind, part;	/* part: number of the part, from 0; of a common section 0 */
+	uint32_t pad;
+};
 
 enum { TRACE_CHUNK_SPAN = 1, TRACE_CHUNK_END = 2, TRACE_CHUNK_PACKED = 3 };
 struct trace_chunk { uint32_t kind, process, pid, words; };

@@ -36,6 +36,11 @@ void trace_pack_destroy(struct trace_pack *p)
 	free(p);
 }
 
+void trace_pack_forget(struct trace_pack *p)
+{
+	memset(p, 0, sizeof *p);
+}
+
 static inline uint64_t mix(uint64_t a)
 {
 	return a * UINT64_C(0x9e3779b97f4a7c15);	/* 2^64 / golden ratio */

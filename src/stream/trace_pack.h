@@ -20,6 +20,7 @@
 struct trace_pack;	/* what the predictor has learnt: the same on both sides after the same words */
 struct trace_pack *trace_pack_create(void);	/* NULL: no memory */
 void trace_pack_destroy(struct trace_pack *p);
+void trace_pack_forget(struct trace_pack *p);	/* it is as it was when it was created */
 
 #define TRACE_PACKED_MAX(words) ((size_t)(words) * 9)
 /* Packs words of a process into at most TRACE_PACKED_MAX(count) bytes; returns how many. */

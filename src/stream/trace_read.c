@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -31,6 +32,15 @@ struct trace_reader {
 	uint64_t words;			/* span words of all frames before */
 	uint64_t frame_words;		/* span words of this frame, so far */
 	uint32_t processes;
+	uint32_t version;
+	/* of a file with sections: */
+	uint32_t sections;		/* that have begun */
+	bool left_out;			/* frames of this one are not delivered */
+	bool took;			/* the last part was delivered */
+	stream_takes *takes;		/* NULL: every part is */
+	void *takes_context;
+	const uint8_t *map;		/* the file, to find where frames end; NULL: they are decompressed */
+	size_t map_bytes;
 	int wait_status;
 	bool ended;			/* the end marker was read */
 	bool skips;			/* spans are no longer unpacked */
@@ -69,8 +79,70 @@ static int fill(struct trace_reader *r, struct err *err)
 	return n > 0;
 }
 
-/* Reads the next frame.  Returns 1: there is one; 0: the file ended between two frames; or an error. */
-static int next_frame(struct trace_reader *r, struct err *err)
+/* Makes so many compressed bytes available together, or as many as there are.  Returns how many, or an error. */
+static ssize_t gather(struct trace_reader *r, size_t bytes, struct err *err)
+{
+	memmove(r->in, r->in + r->in_at, r->in_end - r->in_at);
+	r->in_end -= r->in_at;
+	r->in_at = 0;
+	while (r->in_end < bytes) {
+		const ssize_t n = read(r->fd, r->in + r->in_end, bytes - r->in_end);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			r->stopped = true;
+			return err_system(err, "%s: cannot be read", r->path);
+		}
+		if (!n)
+			break;
+		r->in_end += (size_t)n;
+	}
+	return (ssize_t)(r->in_end < bytes ? r->in_end : bytes);
+}
+
+/* If a section begins here, takes its header.  Returns 1, or 0, or an error. */
+static int next_section(struct trace_reader *r, struct err *err)
+{
+	struct trace_section s;
+	uint32_t magic;
+	const ssize_t n = gather(r, sizeof s, err);
+	if (n < 0)
+		return (int)n;
+	memcpy(&magic, r->in, sizeof magic);
+	if ((size_t)n < sizeof s)
+		return n && magic == TRACE_SKIPPABLE ? truncated(r, err) : 0;
+	if (magic != TRACE_SKIPPABLE)
+		return r->sections ? 0 : damaged(r, "its first section is missing", err);
+	memcpy(&s, r->in, sizeof s);
+	if (s.bytes != sizeof s - 8 || memcmp(s.magic, TRACE_SECTION_MAGIC, sizeof s.magic) ||
+		s.number != r->sections || s.kind < TRACE_SECTION_COMMON || s.kind > TRACE_SECTION_DIGEST)
+		return damaged(r, "bad section", err);
+	r->in_at += sizeof s;
+	r->consumed += sizeof s;
+	r->sections++;
+	r->words = r->frame_words = 0;
+	trace_pack_forget(r->pack);
+	if (s.kind == TRACE_SECTION_PART)
+		r->took = !r->takes || r->takes(r->takes_context, s.part);
+	r->left_out = s.kind == TRACE_SECTION_PART ? !r->took : s.kind == TRACE_SECTION_DIGEST && r->took;
+	return 1;
+}
+
+/* Goes to the end of the frame that begins here, without reading it.  False: it must be read. */
+static bool hop(struct trace_reader *r)
+{
+	if (!r->map || r->consumed >= r->map_bytes)
+		return false;
+	const size_t n = ZSTD_findFrameCompressedSize(r->map + r->consumed, r->map_bytes - r->consumed);
+	if (ZSTD_isError(n) || !n || lseek(r->fd, (off_t)(r->consumed + n), SEEK_SET) < 0)
+		return false;
+	r->consumed += n;
+	r->in_at = r->in_end = 0;
+	return true;
+}
+
+/* Reads a frame.  Returns 1: there is one; 0: the file ended between two frames; or an error. */
+static int read_frame(struct trace_reader *r, struct err *err)
 {
 	ZSTD_outBuffer out = { r->frame, TRACE_FRAME_BYTES, 0 };
 	bool begun = false;
@@ -100,11 +172,30 @@ static int next_frame(struct trace_reader *r, struct err *err)
 	if (out.pos < sizeof f || out.pos % 8)
 		return damaged(r, "a frame without content", err);
 	memcpy(&f, r->frame, sizeof f);
-	if (f.words_before != r->words)
+	if (!r->left_out && f.words_before != r->words)
 		return damaged(r, "a part is missing", err);
 	r->at = sizeof f;
 	r->end = out.pos;
 	return 1;
+}
+
+/* Reads the next frame that is to be delivered.  Returns as read_frame. */
+static int next_frame(struct trace_reader *r, struct err *err)
+{
+	for (;;) {
+		int rc = r->version == TRACE_VERSION_SECTIONS ? next_section(r, err) : 0;
+		if (rc < 0)
+			return rc;
+		if (rc)
+			continue;
+		if (r->left_out && hop(r))
+			continue;
+		rc = read_frame(r, err);
+		if (rc <= 0 || !r->left_out)
+			return rc;
+		r->at = r->end;
+		r->words = r->frame_words = 0;
+	}
 }
 
 static int read_end(struct trace_reader *r, const struct trace_chunk *c, struct err *err)
@@ -214,10 +305,12 @@ static int read_header(struct trace_reader *r, struct err *err)
 		return err_set(err, ERR_INPUT, "%s: is not a softpmu trace", r->path);
 	if (have < sizeof h)
 		return truncated(r, err);
-	if (h.version < TRACE_VERSION_OLDEST || (h.version > TRACE_VERSION && h.version != TRACE_VERSION_POINTS) ||
+	r->version = h.version;
+	if (h.version < TRACE_VERSION_OLDEST || (h.version > TRACE_VERSION && h.version != TRACE_VERSION_POINTS &&
+			h.version != TRACE_VERSION_SECTIONS) ||
 		h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
 		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u",
-			r->path, h.version, h.stream_version, TRACE_VERSION_POINTS, ST_VERSION);
+			r->path, h.version, h.stream_version, TRACE_VERSION_SECTIONS, ST_VERSION);
 	if (h.text_bytes > TRACE_TEXT_BYTES || h.bytes != sizeof h - 8 + h.text_bytes)
 		return damaged(r, "bad header", err);
 	for (uint32_t left = h.text_bytes; left; left--) {
@@ -258,6 +351,20 @@ int trace_reader_open(struct trace_reader **out, const char *path, struct err *e
 	return 0;
 }
 
+void trace_reader_parts(struct trace_reader *r, stream_takes *takes, void *context)
+{
+	struct stat file;
+	r->takes = takes;
+	r->takes_context = context;
+	if (fstat(r->fd, &file) || !S_ISREG(file.st_mode) || file.st_size <= 0)
+		return;
+	void *const map = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, r->fd, 0);
+	if (map == MAP_FAILED)
+		return;
+	r->map = map;
+	r->map_bytes = (size_t)file.st_size;
+}
+
 double trace_reader_share(const struct trace_reader *r)
 {
 	struct stat file;
@@ -281,6 +388,8 @@ void trace_reader_close(struct trace_reader *r)
 {
 	if (!r)
 		return;
+	if (r->map)
+		munmap((void *)r->map, r->map_bytes);
 	if (r->fd >= 0)
 		close(r->fd);
 	ZSTD_freeDCtx(r->zstd);

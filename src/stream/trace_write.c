@@ -35,13 +35,15 @@ enum {
 struct frame {
 	uint8_t *data;
 	size_t used;
+	struct trace_section section;	/* magic "": the frame does not begin one */
 };
 
 struct trace_writer {
 	int fd;
 	char path[512];
 	struct frame filling;		/* the caller's: spans go here */
-	uint64_t words;
+	uint64_t words;			/* of the section, if there are any */
+	uint32_t sections;
 	time_t flushed;
 	/* shared with the thread, under lock */
 	pthread_t thread;
@@ -122,6 +124,10 @@ static void *writer_thread(void *argument)
 			break;
 		int failed = w->failed;
 		pthread_mutex_unlock(&w->lock);
+		if (!failed && w->writing.section.magic[0]) {
+			trace_pack_forget(w->pack);
+			failed = write_all(w->fd, &w->writing.section, sizeof w->writing.section);
+		}
 		if (!failed) {
 			pack(w);
 			size_t n = ZSTD_compress2(w->zstd, w->packed, w->packed_room, w->plain.data, w->plain.used);
@@ -159,6 +165,7 @@ static int hand_over(struct trace_writer *w, struct err *err)
 		struct frame f = w->writing;
 		w->writing = w->filling;
 		w->filling = f;
+		w->filling.section.magic[0] = 0;
 		pthread_cond_signal(&w->changed);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -184,11 +191,41 @@ static int begin_chunk(struct trace_writer *w, const struct trace_chunk *c, stru
 	return r;
 }
 
+/* Starts the thread, with the first span: if the process forks before that, no thread is lost. */
+static int start(struct trace_writer *w, struct err *err)
+{
+	if (w->started)
+		return 0;
+	sigset_t all, before; /* this thread takes none of the caller's signals, and SIGXFSZ does not kill it */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	errno = pthread_create(&w->thread, NULL, writer_thread, w);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (errno)
+		return err_system(err, "%s: cannot write the trace", w->path);
+	w->started = true;
+	return 0;
+}
+
+static void begin_section(struct trace_writer *w, uint32_t kind, uint32_t part)
+{
+	w->filling.section = (struct trace_section){ TRACE_SKIPPABLE, sizeof(struct trace_section) - 8,
+		TRACE_SECTION_MAGIC, w->sections++, kind, part, 0 };
+	w->words = 0;
+}
+
+int trace_writer_section(struct trace_writer *w, uint32_t kind, uint32_t part, struct err *err)
+{
+	const int r = start(w, err), handed = r ? r : hand_over(w, err);
+	begin_section(w, kind, part);
+	return handed;
+}
+
 int trace_writer_open(struct trace_writer **out, const char *path, bool points, struct err *err)
 {
 	static const char producer[] = "softpmu";
 	struct trace_header h = { TRACE_SKIPPABLE, sizeof h - 8 + sizeof producer, TRACE_MAGIC,
-		points ? TRACE_VERSION_POINTS : TRACE_VERSION, ST_VERSION, sizeof producer, 0 };
+		points ? TRACE_VERSION_SECTIONS : TRACE_VERSION, ST_VERSION, sizeof producer, 0 };
 	int failed;
 	struct trace_writer *w = calloc(1, sizeof *w);
 	if (!w)
@@ -218,24 +255,10 @@ int trace_writer_open(struct trace_writer **out, const char *path, bool points, 
 		trace_writer_close(w);
 		return r;
 	}
+	if (points)
+		begin_section(w, TRACE_SECTION_COMMON, 0);
 	w->flushed = seconds();
 	*out = w;
-	return 0;
-}
-
-/* Starts the thread, with the first span: if the process forks before that, no thread is lost. */
-static int start(struct trace_writer *w, struct err *err)
-{
-	if (w->started)
-		return 0;
-	sigset_t all, before; /* this thread takes none of the caller's signals, and SIGXFSZ does not kill it */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	errno = pthread_create(&w->thread, NULL, writer_thread, w);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (errno)
-		return err_system(err, "%s: cannot write the trace", w->path);
-	w->started = true;
 	return 0;
 }
 

@@ -11,10 +11,13 @@ enum trace_end {		/* how a recording ended */
 	TRACE_END_CLOSED = 1,	/* the reader stopped reading early */
 	TRACE_END_FAILED = 2	/* the live stream broke; the text says how */
 };
-/* points: the file will hold live points.  Errors of these functions: what the system says, or ERR_NOMEM. */
+/* points: the file will hold live points, and begins with a common section.  Errors of these functions: what the system
+ * says, or ERR_NOMEM. */
 int trace_writer_open(struct trace_writer **out, const char *path, bool points, struct err *err);
 /* A span: at most ST_CHUNK_BYTES of whole records. */
 int trace_writer_span(struct trace_writer *w, const struct stream_span *span, struct err *err);
+/* Of a file of live points: what comes next belongs to a new section (trace_file.h: TRACE_SECTION_), of this part. */
+int trace_writer_section(struct trace_writer *w, uint32_t kind, uint32_t part, struct err *err);
 /* Writes out what is buffered if the last write was at least a second ago; call it when nothing comes. */
 int trace_writer_idle(struct trace_writer *w, struct err *err);
 /* Writes the end marker; after it only trace_writer_close may be called. */

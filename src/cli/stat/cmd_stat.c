@@ -657,6 +657,13 @@ static int count(struct counting *s)
 	return status;
 }
 
+/* Default of --jobs with a file of live points. */
+static unsigned processors(void)
+{
+	const long host = sysconf(_SC_NPROCESSORS_ONLN);
+	return host < 1 ? 1 : host > 64 ? 64 : (unsigned)host;
+}
+
 /* Default of --jobs: the host's processors less one, which warms. */
 static unsigned default_jobs(void)
 {
@@ -728,7 +735,7 @@ static int run(int argc, char **argv)
 		sample_by_default(&s);
 		s.o.cut.jobs = s.o.sample.jobs ? s.o.sample.jobs : default_pieces();
 		if (!s.o.sample.jobs)
-			s.o.sample.jobs = default_jobs();
+			s.o.sample.jobs = s.o.sample.points ? processors() : default_jobs();
 		s.style.out = s.o.quiet ? fopen("/dev/null", "we") : s.o.output.out;
 		if (!s.style.out)
 			s.style.out = s.o.output.out;

@@ -92,7 +92,8 @@ const struct option stat_option_table[] = {
 		"equal. Only for streams of one thread.", .optional = true),
 	OPT_WHOLE(0, "jobs", "N", struct stat_options, sample.jobs, 1, 1024, "In a sampled run, time up to N windows "
 		"at once, each on a processor of the host. An N above 2 counts as 2, because more windows would only "
-		"wait for the warming. Default: the host's processors less one. With --cut: time N pieces at once, "
+		"wait for the warming. Default: the host's processors less one. With a file of live points: N parts "
+		"of it. Default: the host's processors. With --cut: time N pieces at once, "
 		"each on two processors. Default: half of the host's. The counts are the same for every N."),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct stat_options, interval_ms, "Print the counts of every MS "

@@ -22,6 +22,7 @@ int  memsys_create(struct memsys **out, struct memsys_shared *s, const struct co
 void memsys_destroy(struct memsys *m);
 /* The program's mapping of these addresses has changed: it is new (huge: with huge pages), or gone. */
 void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, bool huge);
+int  memsys_shared_map_like(struct memsys_shared *s, const struct memsys_shared *like, struct err *err);
 /* Sampled runs (core.h, core_copy): these take over the state of another machine of the same description, as far as
  * it outlives what is in flight.  The other one only warms, and memsys_shared_leads was called for it before its first
  * access. */

@@ -457,3 +457,13 @@ bool walk_cache_use(struct walk_cache *w, uint64_t key)
 	w->last = at;
 	return hit;
 }
+
+bool frames_map_like(struct frames *f, const struct frames *like)
+{
+	if (!ranges_room(f, like->huges))
+		return false;
+	if (like->huges)
+		memcpy(f->huge, like->huge, like->huges * sizeof *f->huge);
+	f->huges = like->huges;
+	return true;
+}

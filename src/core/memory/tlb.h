@@ -115,6 +115,8 @@ bool frames_has(const struct frames *f, uint64_t page);
 /* The program asks for huge pages in [addr, addr + bytes), or no longer does (the mapping is gone or was replaced).
  * Returns whether any page may have changed its size or frame.  Without memory the pages are small. */
 bool frames_mark(struct frames *f, uint64_t addr, uint64_t bytes, bool huge);
+/* Huge pages are asked for where they are in another map.  False: there is no memory. */
+bool frames_map_like(struct frames *f, const struct frames *like);
 /* Returns the first 4 KB frame of the huge page at the address, or NO_FRAME if the page is small. */
 uint32_t frames_huge(struct frames *f, uint64_t addr);
 

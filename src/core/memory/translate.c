@@ -245,3 +245,8 @@ void memsys_shared_map(struct memsys_shared *s, uint64_t addr, uint64_t bytes, b
 					l1_drop(l1[k], (int32_t)at);
 	}
 }
+
+int memsys_shared_map_like(struct memsys_shared *s, const struct memsys_shared *like, struct err *err)
+{
+	return frames_map_like(&s->frames, &like->frames) ? 0 : err_set(err, ERR_NOMEM, "out of memory for huge pages");
+}

@@ -65,6 +65,8 @@ void walker_regs(struct walker *w, const struct st_regs *r);
 void walker_track(struct walker *w, struct iblock *b, const uint64_t *slots, unsigned nslots);
 /* Blocks were not followed: no register is known any more.  Memory keeps its last known words. */
 void walker_lose(struct walker *w);
+/* Nor is any word of its process' memory. */
+void walker_forget(struct walker *w);
 /* The walker is as if it had followed all blocks and never walked.  Only of a process with one thread; call it when no
  * script is left to be run, and then walker_follow. */
 void walker_renew(struct walker *w);

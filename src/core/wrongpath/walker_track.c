@@ -469,6 +469,12 @@ void walker_lose(struct walker *w)
 	w->known = 0;
 }
 
+void walker_forget(struct walker *w)
+{
+	walker_lose(w);
+	memset(w->space->word, 0, ((size_t)1 << WORDS_LOG2) * sizeof *w->space->word);
+}
+
 void walker_renew(struct walker *w)
 {
 	walk_space_again(w->space);

@@ -8,6 +8,7 @@
 #include "run/points/shape.h"
 #include "run/points/touched.h"
 #include "run/sample.h"
+#include "stream/trace_file.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@ enum {
 	/* automatic: the interval doubles after so many windows, after twice as many, and then whenever there are a
 	 * quarter more */
 	STEP = 250, INTERVAL_MOST = 1 << 26,
+	/* A part of the file has so many windows at least, and so many times the words that its beginning takes: what
+	 * all of the run before has left. */
+	PART_WINDOWS = 64, PART_TIMES = 3,
 };
 
 struct capture {
@@ -35,9 +39,17 @@ struct capture {
 	uint64_t kept_to;		/* behind a window, blocks are kept until so many steps are done */
 	uint64_t skipped, skipped_rounds;	/* steps of the gap so far */
 	uint64_t from;			/* address of its first block */
-	uint64_t *way;			/* headers of its last blocks: a ring */
-	uint64_t ways;			/* of the gap, so far */
+	uint64_t *way;			/* headers of the last blocks, in windows or not: a ring */
+	uint64_t ways, gap_ways;	/* of the thread, so far; where the gap begins */
 	uint64_t *list;			/* room for as many words, and one more */
+	/* parts of the file: */
+	bool in_part;
+	uint64_t parts, turn;		/* number of this one, or of the next; of the section */
+	uint64_t part_windows, part_words, part_begin;	/* at its beginning; words that this took */
+	struct kept_records {
+		uint64_t *word;
+		size_t words, room;
+	} digest, code;			/* records of this part that later ones need; its ST_CODE, which follow it */
 	uint64_t *pair;			/* of ST_TIMES: of executions that were cut */
 	size_t pairs, pair_room;
 };
@@ -49,8 +61,8 @@ int capture_create(struct capture **out, const char *path, const struct capture_
 	if (!c)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	c->plan = *plan;
-	c->way = malloc(plan->path * sizeof *c->way);
-	c->list = malloc((plan->path + 1) * sizeof *c->list);
+	c->way = malloc(plan->history * sizeof *c->way);
+	c->list = malloc((plan->history + 1) * sizeof *c->list);
 	int rc = c->way && c->list ? touched_create(&c->touched, err)
 		: err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc)
@@ -71,6 +83,8 @@ void capture_destroy(struct capture *c)
 	touched_destroy(&c->touched);
 	free(c->way);
 	free(c->list);
+	free(c->digest.word);
+	free(c->code.word);
 	free(c->pair);
 	free(c);
 }
@@ -97,7 +111,8 @@ static void place(struct capture *c)
 static void begin_gap(struct capture *c)
 {
 	c->keeps = false;
-	c->skipped = c->skipped_rounds = c->ways = c->from = 0;
+	c->skipped = c->skipped_rounds = c->from = 0;
+	c->gap_ways = c->ways;
 	touched_begin(&c->touched);
 }
 
@@ -105,7 +120,8 @@ static void begin_thread(struct capture *c)
 {
 	c->before += c->done - c->rounds;
 	c->windows_before += c->windows;
-	c->done = c->rounds = c->base = c->windows = c->kept_to = 0;
+	c->done = c->rounds = c->base = c->windows = c->kept_to = c->ways = 0;
+	c->touched.misses = (struct core_misses){ 0 };
 	c->interval = c->plan.sample.interval;
 	c->look_at = STEP;
 	place(c);
@@ -157,6 +173,101 @@ static void turn(struct capture *c)
 	}
 }
 
+/* --- parts of the file --- */
+
+/* from: address of the block that comes next. */
+static void put_part(struct capture *c, enum st_part_what what, uint64_t from)
+{
+	const struct st_part p = { ST_HEADER(ST_PART, sizeof p), what, c->parts, c->turn, c->done - c->skipped,
+		c->rounds - c->skipped_rounds, c->windows, from };
+	capture_out_put(&c->out, &p, sizeof p / 8);
+}
+
+static void open_part(struct capture *c)
+{
+	capture_out_section(&c->out, TRACE_SECTION_PART, (uint32_t)c->parts);
+	c->turn++;
+	put_part(c, ST_PART_BEGIN, 0);
+	c->in_part = true;
+	c->part_windows = c->windows;
+	c->part_begin = c->out.all;
+	c->part_words = 0;
+}
+
+static void put_kept(struct capture *c, struct kept_records *k)
+{
+	for (size_t i = 0; i < k->words; i += ST_HEADER_LOW(k->word[i]) / 8)
+		capture_out_put(&c->out, k->word + i, ST_HEADER_LOW(k->word[i]) / 8);
+	k->words = 0;
+}
+
+static void begin_common(struct capture *c)
+{
+	capture_out_section(&c->out, TRACE_SECTION_COMMON, 0);
+	c->turn++;
+	put_part(c, ST_PART_COMMON, 0);
+}
+
+static void close_part(struct capture *c, uint64_t from)
+{
+	if (!c->in_part)
+		return;
+	put_part(c, ST_PART_END, from);
+	capture_out_section(&c->out, TRACE_SECTION_DIGEST, (uint32_t)c->parts);
+	put_part(c, ST_PART_DIGEST, 0);
+	put_kept(c, &c->digest);
+	c->in_part = false;
+	c->parts++;
+	if (c->code.words) {
+		begin_common(c);
+		put_kept(c, &c->code);
+	}
+}
+
+static void out_of_memory(struct capture *c)
+{
+	c->out.rc = c->out.rc ? c->out.rc : err_set(&c->out.err, ERR_NOMEM, "out of memory");
+}
+
+static void keep_record(struct capture *c, struct kept_records *k, const uint64_t *w, size_t length)
+{
+	if (k->words + length > k->room) {
+		const size_t room = k->room * 2 + length;
+		uint64_t *more = realloc(k->word, room * sizeof *more);
+		if (!more) {
+			out_of_memory(c);
+			return;
+		}
+		k->word = more;
+		k->room = room;
+	}
+	memcpy(k->word + k->words, w, length * sizeof *w);
+	k->words += length;
+}
+
+/* Puts a record that is no block; within a part, the digest has it as well if what follows in others depends on it.
+ * The code of a library is megabytes, which need not be there twice: it comes behind the part, which then ends with the
+ * next window (is_part). */
+static void put_side(struct capture *c, const uint64_t *w, size_t length)
+{
+	const unsigned kind = ST_HEADER_KIND(*w);
+	if (c->in_part && kind == ST_CODE) {
+		keep_record(c, &c->code, w, length);
+		return;
+	}
+	capture_out_put(&c->out, w, length);
+	if (c->in_part && (kind == ST_BLOCK_DEF || kind == ST_DISCARD || kind == ST_MAP || kind == ST_UNMAP ||
+			kind == ST_COMM || kind == ST_CLIENT || kind == ST_NOTE))
+		keep_record(c, &c->digest, w, length);
+}
+
+/* Does a part begin with the next window? */
+static bool is_part(const struct capture *c)
+{
+	return !c->in_part || c->code.words || (c->windows - c->part_windows >= PART_WINDOWS &&
+		c->out.all - c->part_begin > PART_TIMES * c->part_words);
+}
+
 /* --- what a gap leaves --- */
 
 /* ...and the next window. */
@@ -169,24 +280,47 @@ static void put_skip(struct capture *c, uint64_t until)
 	c->told = true;
 }
 
+/* The way of the gap's last blocks; where a part begins, of those before, too, because its predictors know nothing.
+ * id: the block that comes next. */
+static void put_way(struct capture *c, bool part, uint32_t id)
+{
+	const uint64_t gap = c->ways - c->gap_ways, from = part ? c->ways : gap,
+		       most = (part ? c->plan.history : c->plan.path) - 1, n = from < most ? from : most;
+	uint64_t unseen = n > gap ? n - gap : 0;
+	if (n < from && unseen < n / 2)	/* the predictors have to catch up with what is not listed */
+		unseen = n / 2;
+	const struct st_way way = { ST_HEADER(ST_WAY, sizeof way), n, unseen };
+	for (uint64_t i = 0; i < n; i++)
+		c->list[i] = c->way[(c->ways - n + i) & (c->plan.history - 1)];
+	c->list[n] = ST_HEADER(ST_BLOCK, id);
+	capture_out_put(&c->out, &way, sizeof way / 8);
+	capture_out_list(&c->out, ST_PATH, c->list, n + 1, 1);
+}
+
 /* A window comes: what the gap leaves.  id: the block that comes next. */
 static int end_gap(struct capture *c, uint32_t id, struct err *err)
 {
-	const uint64_t *touched;
+	const uint64_t *touched, *page;
 	size_t count;
+	const bool part = is_part(c);
 	int rc = touched_list(&c->touched, &touched, &count, err);
+	if (!rc && part)
+		rc = touched_all(&c->touched, &touched, &count, err);
 	if (rc)
 		return rc;
+	if (part) {
+		close_part(c, c->from);
+		open_part(c);
+	}
 	put_skip(c, c->until);
+	if (part) {
+		const size_t pages = touched_pages(&c->touched, &page);
+		capture_out_list(&c->out, ST_TOUCH, page, pages, 1);
+	}
 	capture_out_list(&c->out, ST_TOUCH, touched, count, 1);
-	const uint64_t n = c->ways < c->plan.path - 1 ? c->ways : c->plan.path - 1;
-	size_t listed = 0;
-	if (n == c->ways)
-		c->list[listed++] = POINTS_WHOLE_WAY;
-	for (uint64_t i = 0; i < n; i++)
-		c->list[listed++] = c->way[(c->ways - n + i) & (c->plan.path - 1)];
-	c->list[listed++] = ST_HEADER(ST_BLOCK, id);
-	capture_out_list(&c->out, ST_PATH, c->list, listed, 1);
+	put_way(c, part, id);
+	if (part)
+		c->part_words = c->out.all - c->part_begin;
 	c->keeps = true;
 	return 0;
 }
@@ -217,7 +351,7 @@ static void add_pair(struct capture *c, uint64_t header, uint64_t times)
 		const size_t room = c->pair_room * 2 + 256;
 		uint64_t *more = realloc(c->pair, room * sizeof *more);
 		if (!more) {
-			c->out.rc = c->out.rc ? c->out.rc : err_set(&c->out.err, ERR_NOMEM, "out of memory");
+			out_of_memory(c);
 			return;
 		}
 		c->pair = more;
@@ -261,9 +395,14 @@ static void end_thread(struct capture *c)
 	if (!c->thread)
 		return;
 	c->thread = false;
+	if (!c->in_part)
+		open_part(c);
 	put_times(c, NULL);
-	put_skip(c, ST_NO_WINDOW);
+	if (c->skipped)		/* else its last window may not have ended */
+		put_skip(c, ST_NO_WINDOW);
 	put_place(c, ST_PLACE_TOTAL);
+	close_part(c, 0);
+	begin_common(c);
 	begin_gap(c);
 }
 
@@ -300,6 +439,8 @@ static inline int executed(struct capture *c, const uint64_t *record, const stru
 	const unsigned round = !x->completed;
 	c->done += x->completed + round;
 	c->rounds += round;
+	if (whole)
+		c->way[c->ways++ & (c->plan.history - 1)] = header;
 	if (c->keeps) {
 		capture_out_put(&c->out, record, 1 + x->slots);
 		return rc;
@@ -308,7 +449,6 @@ static inline int executed(struct capture *c, const uint64_t *record, const stru
 	c->skipped_rounds += round;
 	if (whole) {
 		x->times++;
-		c->way[c->ways++ & (c->plan.path - 1)] = header;
 	} else {
 		add_pair(c, header, 1);
 	}
@@ -322,12 +462,15 @@ static int side(struct capture *c, const uint64_t *w, size_t length, struct err 
 	case ST_BLOCK_DEF:
 		return shapes_define(&c->shapes, w, length, err);
 	case ST_DISCARD:
+		if (c->thread && !c->in_part)
+			open_part(c);
 		if (length * 8 >= sizeof(struct st_range))
 			put_times(c, (const struct st_range *)w);
 		return 0;
 	case ST_PROCESS:
 		end_thread(c);
 		shapes_clear(&c->shapes);
+		touched_forget(&c->touched);
 		return 0;
 	case ST_THREAD_START:
 		if (c->thread)
@@ -363,7 +506,7 @@ static int take_side(struct capture *c, const uint64_t *w, size_t left, size_t *
 	const int rc = side(c, w, *length, err);
 	if (rc)
 		return rc;
-	capture_out_put(&c->out, w, *length);
+	put_side(c, w, *length);
 	if (ST_HEADER_KIND(*w) == ST_PROCESS && !c->process) {
 		const struct st_points p = { ST_HEADER(ST_POINTS, sizeof p), c->plan.sample.lead,
 			c->plan.sample.measured };

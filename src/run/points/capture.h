@@ -18,12 +18,13 @@ struct capture_plan {
 	struct run_sample sample;	/* interval, lead, measured: as of sampled runs */
 	bool automatic;			/* the interval grows with the run, so that there are some thousand windows */
 	uint64_t tail;			/* steps that are kept before a window's lead */
-	uint32_t path;			/* blocks before those whose way is kept: a power of two */
+	uint32_t path;			/* blocks before those whose way is kept: at most one less than this */
+	uint32_t history;		/* the same where a part of the file begins: a power of two, at least path */
 	/* called for every record that is not an execution of a block; NULL: nobody wants to know */
 	void (*side)(void *context, uint32_t process, const uint64_t *record, size_t words);
 	void *context;
 };
-enum { CAPTURE_TAIL = 20000, CAPTURE_PATH = 1 << 17 };
+enum { CAPTURE_TAIL = 20000, CAPTURE_PATH = 1 << 17, CAPTURE_HISTORY = 1 << 20 };
 
 struct capture;
 /* Makes the file.  What the system says, or ERR_NOMEM. */

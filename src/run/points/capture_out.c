@@ -12,12 +12,20 @@ void capture_out_flush(struct capture_out *o)
 	o->used = 0;
 }
 
+void capture_out_section(struct capture_out *o, uint32_t kind, uint32_t part)
+{
+	capture_out_flush(o);
+	if (!o->rc)
+		o->rc = trace_writer_section(o->file, kind, part, &o->err);
+}
+
 void capture_out_put(struct capture_out *o, const void *record, size_t words)
 {
 	if (words > CAPTURE_OUT_WORDS - o->used)
 		capture_out_flush(o);
 	memcpy(o->word + o->used, record, words * 8);
 	o->used += words;
+	o->all += words;
 }
 
 void capture_out_list(struct capture_out *o, unsigned kind, const uint64_t *word, size_t count, unsigned together)
@@ -33,6 +41,7 @@ void capture_out_list(struct capture_out *o, unsigned kind, const uint64_t *word
 		o->word[o->used] = ST_HEADER(kind, (n + 1) * 8);
 		memcpy(o->word + o->used + 1, word, n * 8);
 		o->used += n + 1;
+		o->all += n + 1;
 		word += n;
 		count -= n;
 	}

@@ -93,7 +93,7 @@ int capture_program(const struct run_options *o, const struct run_sink *sink, st
 	struct capturing c = { .sink = sink, .result = result, .last_tick = wall() };
 	const double started = c.last_tick;
 	const struct capture_plan plan = { .sample = o->sample, .automatic = o->live_grows, .tail = CAPTURE_TAIL,
-		.path = CAPTURE_PATH, .side = noticed, .context = &c };
+		.path = CAPTURE_PATH, .history = CAPTURE_HISTORY, .side = noticed, .context = &c };
 	if (!o->sample.measured || o->sample.interval < sample_least(&o->sample))
 		return err_set(err, ERR_INPUT, "a stretch of live points must be at least %d times as long as its "
 			"window", RUN_SAMPLE_LEAST);

@@ -2,6 +2,7 @@
  * Runs of live points (points.h).
  */
 #include "run/points/points.h"
+#include "run/points/parts.h"
 #include "run/cut.h"
 #include "run/sample.h"
 #include "core/wrongpath/walker.h"
@@ -61,6 +62,16 @@ struct core_misses points_total(const struct rthread *t)
 	return total;
 }
 
+void points_see_part(struct runner *r, struct rthread *t)
+{
+	struct sample_place *s = &t->sample;
+	see_to(t, s->done);
+	see_from(t, s->done);
+	r->result->points_seen += s->seen;
+	r->result->points_mispredicted += s->seen_misses;
+	s->seen = s->seen_misses = 0;
+}
+
 static int skip(struct runner *r, struct rthread *t, const struct st_skip *k, struct err *err)
 {
 	struct sample_place *s = &t->sample;
@@ -74,7 +85,7 @@ static int skip(struct runner *r, struct rthread *t, const struct st_skip *k, st
 	see_to(t, s->done);
 	s->done += k->steps;
 	see_from(t, s->done);
-	s->seen_whole = false;
+	s->seen_whole = s->way_told = false;
 	s->way = 0;
 	s->rounds += k->rounds;
 	r->result->warmed += k->steps - k->rounds;
@@ -105,8 +116,9 @@ static void follow(const struct runner *r, struct rthread *t, const uint64_t *w,
 	struct sample_place *s = &t->sample;
 	/* at first the predictors have to catch up with what they have not seen */
 	uint64_t steps = 0;
-	s->seen_whole |= count && w[0] == POINTS_WHOLE_WAY;
-	const size_t first = s->seen_whole ? 0 : count / 2;
+	s->seen_whole |= count && w[0] == POINTS_WHOLE_WAY && !s->way_told;
+	const size_t first = !s->way_told ? s->seen_whole ? 0 : count / 2 : s->unseen < count ? s->unseen : count;
+	s->unseen -= s->way_told ? first : 0;
 	for (size_t i = 0; i < count && !r->o->follows && !r->o->taught; i++) {
 		if (i == first) {
 			see_from(t, 0);
@@ -119,7 +131,8 @@ static void follow(const struct runner *r, struct rthread *t, const uint64_t *w,
 		steps += b ? b->exit[exit].insns : 0;
 		s->way = w[i];
 	}
-	see_to(t, steps);
+	if (first < count)
+		see_to(t, steps);
 	see_from(t, s->done);
 }
 
@@ -165,6 +178,8 @@ int points_record(struct runner *r, struct process *p, const uint64_t *w, size_t
 	struct rthread *t = p->current;
 	if (kind == ST_POINTS)
 		return begin(r, p, record, err);
+	if (kind == ST_PART)
+		return r->points ? parts_record(r, p, record, err) : malformed(p, "a record out of place", err);
 	if (!r->points || !t || !t->leader || !t->alive)
 		return malformed(p, "a record out of place", err);
 	switch (kind) {
@@ -178,6 +193,10 @@ int points_record(struct runner *r, struct process *p, const uint64_t *w, size_t
 		return 0;
 	case ST_PLACE:
 		return place(t, record, err);
+	case ST_WAY:
+		t->sample.way_told = true;
+		t->sample.unseen = ((const struct st_way *)record)->unseen;
+		return 0;
 	default:
 		return times(r, p, w + 1, length - 1, err);
 	}

@@ -12,6 +12,8 @@
 /* A record from ST_POINTS on, as long as its struct at least.  ERR_INPUT: it is malformed, or out of place;
  * ERR_UNSUPPORTED: the run is not sampled as the file wants it. */
 int points_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, struct err *err);
+/* A part of the file ends (parts.h): what its leader has seen of branches is added to the run's result. */
+void points_see_part(struct runner *r, struct rthread *t);
 /* The control variates of estimates (run_window.misses) where this part of a window begins, and of all of the thread.
  * Of the memory they are the reference machine's, whose total the file has.  Of branches they are the machine's own
  * mispredicts in what the leader sees of branches: the kept blocks and the ways before them.  If that is not all, the

@@ -44,7 +44,18 @@ void touched_destroy(struct touched *t)
 	free(t->page);
 	free(t->log);
 	free(t->fresh);
+	free(t->all);
+	free(t->pages_all);
 	memset(t, 0, sizeof *t);
+}
+
+void touched_forget(struct touched *t)
+{
+	memset(t->page, 0xff, (t->page_mask + 1) * sizeof *t->page);
+	memset(t->tlb.tag, 0xff, (size_t)TLB_SETS * TLB_WAYS * sizeof *t->tlb.tag);
+	memset(t->l1, 0xff, sizeof t->l1);
+	memset(t->last_page, 0xff, sizeof t->last_page);
+	t->pages = t->pages_alls = t->alls = t->compacted = t->logged = t->freshes = 0;
 }
 
 /* Looks for the key, and makes it the most recent of its set.  Returns whether it was there. */
@@ -114,10 +125,10 @@ static void grow_pages(struct touched *t)
 }
 
 /* Keeps each line's last place only, with what all of its places say. */
-static bool compact(struct touched *t)
+static bool compact(uint64_t *log, size_t *logged)
 {
-	size_t mask = 1023, to = t->logged;
-	while (mask < t->logged * 2)
+	size_t mask = 1023, to = *logged;
+	while (mask < *logged * 2)
 		mask = mask * 2 + 1;
 	uint64_t *key = malloc((mask + 1) * sizeof *key);
 	uint32_t *where = malloc((mask + 1) * sizeof *where);
@@ -127,21 +138,31 @@ static bool compact(struct touched *t)
 		return false;
 	}
 	memset(key, 0xff, (mask + 1) * sizeof *key);
-	for (size_t i = t->logged; i-- > 0;) {
+	for (size_t i = *logged; i-- > 0;) {
 		size_t at;
-		const uint64_t word = t->log[i], line = word & ~(uint64_t)ST_TOUCH_WRITTEN;
+		const uint64_t word = log[i], line = word & ~(uint64_t)ST_TOUCH_WRITTEN;
 		if (insert(key, mask, line, &at)) {
-			t->log[--to] = word;
+			log[--to] = word;
 			where[at] = (uint32_t)to;
 		} else {
-			t->log[where[at]] |= word & ST_TOUCH_WRITTEN;
+			log[where[at]] |= word & ST_TOUCH_WRITTEN;
 		}
 	}
-	memmove(t->log, t->log + to, (t->logged - to) * sizeof *t->log);
-	t->logged -= to;
+	memmove(log, log + to, (*logged - to) * sizeof *log);
+	*logged -= to;
 	free(key);
 	free(where);
 	return true;
+}
+
+/* The same of a list that must not become too long: then only its most recent half is left. */
+static void shorten(struct touched *t, uint64_t *log, size_t *logged)
+{
+	t->failed |= !compact(log, logged);
+	if (*logged > LOG_MOST / 2) {
+		memmove(log, log + *logged - LOG_MOST / 2, LOG_MOST / 2 * sizeof *log);
+		*logged = LOG_MOST / 2;
+	}
 }
 
 /* --- the gap --- */
@@ -155,15 +176,41 @@ static void make_stale(struct touched *t)
 		}
 }
 
-void touched_begin(struct touched *t)
-{
-	make_stale(t);
-	t->logged = t->freshes = 0;
-}
-
 static uint64_t word_of(uint64_t line, bool code, bool written)
 {
 	return line << ST_TOUCH_BITS | (code ? ST_TOUCH_CODE : 0) | (written ? ST_TOUCH_WRITTEN : 0);
+}
+
+/* What L1 holds comes last, the most recent line last. */
+static void append_l1(struct touched *t)
+{
+	for (unsigned i = TOUCHED_WAYS; i-- > 0;)
+		for (unsigned set = 0; set < TOUCHED_SETS; set++)
+			for (unsigned code = 0; code < 2; code++) {
+				const struct touched_way *w = &t->l1[code][set * TOUCHED_WAYS + i];
+				if (!(w->line & TOUCHED_STALE))
+					append(t, &t->log, &t->logged, &t->room,
+						word_of(w->line, code, w->written));
+			}
+}
+
+/* The list, which is complete, enters that of all of the run. */
+static void remember(struct touched *t)
+{
+	for (size_t i = 0; i < t->logged && !t->failed; i++)
+		append(t, &t->all, &t->alls, &t->all_room, t->log[i]);
+	if (t->alls < LOG_MOST && t->alls < 2 * t->compacted + 65536)
+		return;
+	shorten(t, t->all, &t->alls);
+	t->compacted = t->alls;
+}
+
+void touched_begin(struct touched *t)
+{
+	append_l1(t);	/* of the window before, which makes these accesses itself */
+	remember(t);
+	make_stale(t);
+	t->logged = t->freshes = 0;
 }
 
 /* The line missed L1. */
@@ -185,6 +232,7 @@ static void missed(struct touched *t, uint64_t line, bool code, bool written, bo
 	if (!insert(t->page, t->page_mask, page, NULL))
 		return;
 	append(t, &t->fresh, &t->freshes, &t->fresh_room, word_of(line, code, written));
+	append(t, &t->pages_all, &t->pages_alls, &t->pages_room, word_of(line, code, written));
 	if (++t->pages * 2 > t->page_mask)
 		grow_pages(t);
 }
@@ -210,27 +258,17 @@ void touched_slow(struct touched *t, uint64_t line, bool code, bool written, boo
 	memmove(set + 1, set, i * sizeof *set);
 	set[0] = w;
 	if (t->logged >= LOG_MOST) {	/* what is in L1 enters the list again when it is touched */
-		t->failed |= !compact(t);
-		if (t->logged > LOG_MOST / 2) {
-			memmove(t->log, t->log + t->logged - LOG_MOST / 2, LOG_MOST / 2 * sizeof *t->log);
-			t->logged = LOG_MOST / 2;
-		}
+		shorten(t, t->log, &t->logged);
 		make_stale(t);
 	}
 }
 
 int touched_list(struct touched *t, const uint64_t **words, size_t *count, struct err *err)
 {
-	if (!compact(t))
+	if (!compact(t->log, &t->logged))
 		t->failed = true;
-	for (unsigned i = TOUCHED_WAYS; i-- > 0;)
-		for (unsigned set = 0; set < TOUCHED_SETS; set++)
-			for (unsigned code = 0; code < 2; code++) {
-				const struct touched_way *w = &t->l1[code][set * TOUCHED_WAYS + i];
-				if (!(w->line & TOUCHED_STALE))
-					append(t, &t->log, &t->logged, &t->room,
-						word_of(w->line, code, w->written));
-			}
+	append_l1(t);
+	remember(t);
 	const size_t listed = t->logged;	/* the fresh pages come first */
 	for (size_t i = 0; i < t->freshes && !t->failed; i++)
 		append(t, &t->log, &t->logged, &t->room, t->fresh[i]);
@@ -245,4 +283,19 @@ int touched_list(struct touched *t, const uint64_t **words, size_t *count, struc
 	t->logged = t->freshes = 0;
 	make_stale(t);
 	return 0;
+}
+
+int touched_all(struct touched *t, const uint64_t **words, size_t *count, struct err *err)
+{
+	shorten(t, t->all, &t->alls);
+	t->compacted = t->alls;
+	*words = t->all;
+	*count = t->alls;
+	return t->failed ? err_set(err, ERR_NOMEM, "out of memory for the lines that a program touches") : 0;
+}
+
+size_t touched_pages(const struct touched *t, const uint64_t **words)
+{
+	*words = t->pages_all;
+	return t->pages_alls;
 }

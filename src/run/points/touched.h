@@ -11,6 +11,9 @@
  * Pages get their frames in the order in which they are first touched; so the list begins with a line of each page that
  * no gap had touched before.
  *
+ * The list of a gap is what a machine needs that had all lists and windows before.  One that had none of them needs the
+ * list of all of the run, which is made in the same way (a line is there once, at its last place).
+ *
  * Behind that L1 there are an L2, an L3 and a TLB, with LRU throughout.  What they miss are the control variates of
  * estimates (st_place).
  */
@@ -49,6 +52,11 @@ struct touched {
 	size_t logged, room;
 	uint64_t *fresh;	/* the same, of pages touched for the first time */
 	size_t freshes, fresh_room;
+	uint64_t *all;		/* the same, of all of the run before this list */
+	size_t alls, all_room;
+	size_t compacted;	/* alls when lines that are there twice were last taken out */
+	uint64_t *pages_all;	/* the first line touched of each page, in the order of these touches */
+	size_t pages_alls, pages_room;
 	uint64_t *page;		/* all pages so far: an open hash table; ~0: empty */
 	size_t pages, page_mask;
 	bool failed;		/* no memory: the list is not complete */
@@ -57,10 +65,15 @@ struct touched {
 /* ERR_NOMEM; call touched_destroy in any case. */
 int  touched_create(struct touched *t, struct err *err);
 void touched_destroy(struct touched *t);
+void touched_forget(struct touched *t);	/* another program runs: no page was touched yet */
 /* A new gap begins: its list is empty. */
 void touched_begin(struct touched *t);
 /* The list of the gap so far: returns it, and its length; it is valid until the next call.  ERR_NOMEM. */
 int  touched_list(struct touched *t, const uint64_t **words, size_t *count, struct err *err);
+/* After touched_list: the list of all of the run so far, that gap included, but for the pages that come first; and
+ * these, a line of each.  Otherwise as touched_list. */
+int  touched_all(struct touched *t, const uint64_t **words, size_t *count, struct err *err);
+size_t touched_pages(const struct touched *t, const uint64_t **words);
 /* The general case of touched_line. */
 void touched_slow(struct touched *t, uint64_t line, bool code, bool written, bool load);
 

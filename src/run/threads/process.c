@@ -290,6 +290,8 @@ uint64_t rthread_now(const struct rthread *t)
 {
 	if (t->lanes && t->lanes->now)
 		return lane_now(t->lanes->now);
+	if (t->lanes && !t->lanes->left)
+		return t->lanes->end_now;
 	return t->on ? core_now(t->on) : t->alive ? t->queue.ready_at : t->queue.last;
 }
 

@@ -51,6 +51,9 @@ struct sample_place {
 	struct core_misses told[3];
 	uint64_t seen, seen_misses, seen_from, seen_from_misses;
 	bool seen_whole;	/* the way that comes is that of all skipped blocks */
+	bool way_told;		/* ST_WAY was here, and `unseen` blocks of the way are not seen, but only learned */
+	uint64_t unseen;
+	uint64_t part_done, part_rounds;	/* steps and rounds where the part begins */
 	uint64_t way;		/* header of its last block, whose successor is not known yet; 0: none */
 	bool mute;		/* of a stream that is cut: what the core passes on belongs to no piece */
 	bool ran;		/* a window has ended since the core took over the leader's state */

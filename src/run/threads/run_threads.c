@@ -137,8 +137,10 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 	if (t->leader) {
 		if (!r->o->follows)
 			count_misses(&r->result->misses, r->points ? points_total(t) : core_warm_misses(t->leader));
-		r->result->sampled += t->sample.done - t->sample.rounds;
-		r->result->rounds += t->sample.rounds;
+		if (!r->parts) {	/* else each part adds its own */
+			r->result->sampled += t->sample.done - t->sample.rounds;
+			r->result->rounds += t->sample.rounds;
+		}
 	}
 	thread_account(r, t);
 	if (rthread_now(t) > t->process->end_cycle)

@@ -50,6 +50,25 @@ compare prescott
 "$SOFTPMU" trace -q --live-points close --sample=1200,150,150 --replay s
 check "windows may lie close together" "$SOFTPMU" stat -x, -e cycles --replay close -o near
 
+# parts of the file are timed by as many runs as --jobs says
+"$SOFTPMU" trace -q --live-points many --sample=8K,500,1500 --replay s
+events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,idq.dsb_uops,br_inst_retired.cond
+"$SOFTPMU" stat -x, -e $events --jobs 1 --replay many -o one
+for jobs in 2 3 5; do
+	"$SOFTPMU" stat -x, -e $events --jobs $jobs --replay many -o several
+	same_files "$jobs jobs count the same as one" one several
+done
+same "all of the program's instructions are counted" "$(of instructions one 1)" "$(of instructions full 1)"
+"$SOFTPMU" stat -x, -e cycles --core prescott --jobs 1 --replay many -o one
+"$SOFTPMU" stat -x, -e cycles --core prescott --jobs 2 --replay many -o several
+same_files "on a core without a uop cache, too" one several
+"$SOFTPMU" stat -x, -I 1 -e cycles --jobs 1 --replay many -o one
+"$SOFTPMU" stat -x, -I 1 -e cycles --jobs 3 --replay many -o several
+same_files "intervals are the same" one several
+head -c $(($(wc -c <many) * 3 / 4)) many >half
+"$SOFTPMU" stat -x, -e cycles --jobs 3 --replay half -o out 2>err
+has "a file of parts that was cut short says so" 'cut short' err
+
 "$SOFTPMU" stat -e branch-misses --replay p 2>text
 has "it says that mispredicts are an estimate" 'mispredicted branches are estimated as well' text
 

@@ -221,7 +221,8 @@ static void take(struct runs *r, struct item item, const void *data, size_t byte
 			return;
 		}
 		if (r->before) {
-			fail(r->all, ERR_NOMEM, &(struct err){ .code = ERR_NOMEM, .text = "out of memory for records" });
+			fail(r->all, ERR_NOMEM,
+				&(struct err){ .code = ERR_NOMEM, .text = "out of memory for records" });
 			return;
 		}
 		settle(r);

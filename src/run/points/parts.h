@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Parts of a file of live points (trace_file.h, struct st_part).  Private to src/run.
  *
- * A part begins with machines, cores and a walker that are new, and brings what all of the run before has left.  So what
- * its windows count depends on the part alone, whichever parts a run has timed before.  (Of the program's code it
+ * A part begins with machines, cores and a walker that are new, and brings what all of the run before has left.  So
+ * what its windows count depends on the part alone, whichever parts a run has timed before.  (Of the program's code it
  * depends on what was defined before, which a run has from parts or from their digests.)
  */
 #ifndef RUN_PARTS_H

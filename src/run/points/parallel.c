@@ -49,8 +49,9 @@ struct parallel {
 	bool stop;
 	int rc;				/* of the sink */
 	struct err err;
-	pthread_mutex_t sinking;	/* held while the sink is called; `thread` belongs to it */
+	pthread_mutex_t sinking;	/* held while the sink is called; what follows belongs to it */
 	struct run_thread thread;
+	bool runs_now;			/* the sink knows the thread: it has started, and not ended */
 	struct runs *run;
 	unsigned runs;
 };
@@ -108,10 +109,18 @@ static void pass(struct parallel *all, const struct item *i, const void *data, u
 	if (stopped(all))
 		return;
 	pthread_mutex_lock(&all->sinking);
+	/* a damaged file may have its thread's start in a part that is not the first */
+	if (all->runs_now != (i->kind != ITEM_START) && i->kind != ITEM_SIDE) {
+		pthread_mutex_unlock(&all->sinking);
+		err_set(&err, ERR_INPUT, "the live points are damaged: a thread starts or ends out of place");
+		fail(all, ERR_INPUT, &err);
+		return;
+	}
 	switch (i->kind) {
 	case ITEM_START:
 		*t = i->thread;
 		rc = s->thread_start ? s->thread_start(s->context, t, &err) : 0;
+		all->runs_now = true;
 		break;
 	case ITEM_SAMPLED:
 		if (s->sampled)
@@ -128,7 +137,7 @@ static void pass(struct parallel *all, const struct item *i, const void *data, u
 	}
 	case ITEM_SIDE:
 		if (s->side)
-			s->side(s->context, i->threadless ? NULL : t, i->pid, data,
+			s->side(s->context, i->threadless || !all->runs_now ? NULL : t, i->pid, data,
 				i->cycle + (i->threadless ? 0 : shift));
 		break;
 	case ITEM_WINDOW:
@@ -138,6 +147,7 @@ static void pass(struct parallel *all, const struct item *i, const void *data, u
 	case ITEM_END:
 		if (s->thread_end)
 			s->thread_end(s->context, t);
+		all->runs_now = false;
 		break;
 	}
 	pthread_mutex_unlock(&all->sinking);
@@ -519,6 +529,8 @@ int parallel_run(const struct run_options *o, const struct run_sink *sink, struc
 		rc = all.rc;
 		*err = all.err;
 	}
+	if (all.runs_now && sink->thread_end)	/* after an error, too */
+		sink->thread_end(sink->context, &all.thread);
 	result->cycles = all.now;
 	parts_total(result);
 	for (size_t i = 0; i < all.taken; i++)

@@ -56,7 +56,8 @@ for name in ${PROGRAMS:-awk bzip2 sqlite3 python3 xz gzip sort perl}; do
 		cmp "$work/live" "$work/two"
 		awk -v one="$one" -v two="$(wall)" -v db="$(branches "$work/direct")" -v lb="$(branches "$work/live")" \
 			-v m="$m" -v d="$(of "$work/direct" 1)" -v l="$(of "$work/live" 1)" \
-			-v dh="$(of "$work/direct" 4)" -v lh="$(of "$work/live" 4)" -v ds="$direct" -v ls="$live" 'BEGIN {
+			-v dh="$(of "$work/direct" 4)" -v lh="$(of "$work/live" 4)" -v ds="$direct" \
+			-v ls="$live" 'BEGIN {
 			printf "  %-12s %+6.2f %%   +- %.2f and +- %.2f %%   %+6.2f %%   %5.1f and %5.1f s  ", m,
 				100 * (l - d) / d, dh, lh, db ? 100 * (lb - db) / db : 0, ds, ls
 			printf " %5.1f, %5.1f s\n", one, two }'

@@ -44,7 +44,7 @@ struct trace_frame { uint64_t words_before; };	/* span words in all frames (of i
  * The predictor of trace_pack.h begins anew, so a section can be read without those before it, as far as its kind says.
  *   COMMON   everybody needs it
  *   PART     needs the common sections before it, and of each part before it either itself or its digest
- *   DIGEST   of the part before it: what a reader that leaves out the part has to know for those that follow */
+ *   DIGEST   of the part right before it: what a reader that leaves out the part has to know for those that follow */
 #define TRACE_SECTION_MAGIC "SPMUSEC"
 enum { TRACE_SECTION_COMMON = 1, TRACE_SECTION_PART, TRACE_SECTION_DIGEST };
 struct trace_section {

@@ -34,7 +34,8 @@ struct trace_reader {
 	uint32_t processes;
 	uint32_t version;
 	/* of a file with sections: */
-	uint32_t sections;		/* that have begun */
+	uint32_t sections, parts;	/* that have begun */
+	bool in_part;			/* the last of them is a part, whose digest comes next */
 	bool left_out;			/* frames of this one are not delivered */
 	bool took;			/* the last part was delivered */
 	stream_takes *takes;		/* NULL: every part is */
@@ -100,6 +101,20 @@ static ssize_t gather(struct trace_reader *r, size_t bytes, struct err *err)
 	return (ssize_t)(r->in_end < bytes ? r->in_end : bytes);
 }
 
+/* Does this section come next?  The header has no checksum, so each bit of it is looked at. */
+static bool is_next(const struct trace_reader *r, const struct trace_section *s)
+{
+	if (s->bytes != sizeof *s - 8 || memcmp(s->magic, TRACE_SECTION_MAGIC, sizeof s->magic) ||
+		s->number != r->sections || s->pad || (s->kind == TRACE_SECTION_DIGEST) != r->in_part)
+		return false;
+	switch (s->kind) {
+	case TRACE_SECTION_COMMON: return !s->part;
+	case TRACE_SECTION_PART:   return s->part == r->parts;
+	case TRACE_SECTION_DIGEST: return s->part == r->parts - 1;
+	default:                   return false;
+	}
+}
+
 /* If a section begins here, takes its header.  Returns 1, or 0, or an error. */
 static int next_section(struct trace_reader *r, struct err *err)
 {
@@ -114,12 +129,13 @@ static int next_section(struct trace_reader *r, struct err *err)
 	if (magic != TRACE_SKIPPABLE)
 		return r->sections ? 0 : damaged(r, "its first section is missing", err);
 	memcpy(&s, r->in, sizeof s);
-	if (s.bytes != sizeof s - 8 || memcmp(s.magic, TRACE_SECTION_MAGIC, sizeof s.magic) ||
-		s.number != r->sections || s.kind < TRACE_SECTION_COMMON || s.kind > TRACE_SECTION_DIGEST)
+	if (!is_next(r, &s))
 		return damaged(r, "bad section", err);
 	r->in_at += sizeof s;
 	r->consumed += sizeof s;
 	r->sections++;
+	r->in_part = s.kind == TRACE_SECTION_PART;
+	r->parts += r->in_part;
 	r->words = r->frame_words = 0;
 	trace_pack_forget(r->pack);
 	if (s.kind == TRACE_SECTION_PART)

@@ -65,6 +65,11 @@ same_files "on a core without a uop cache, too" one several
 "$SOFTPMU" stat -x, -I 1 -e cycles --jobs 1 --replay many -o one
 "$SOFTPMU" stat -x, -I 1 -e cycles --jobs 3 --replay many -o several
 same_files "intervals are the same" one several
+at=$(grep -abo SPMUSEC many | sed -n 2p | cut -d: -f1)	# the first part's header; 12 bytes on is its kind
+cp many flipped
+printf '\003' | dd of=flipped bs=1 seek=$((at + 12)) conv=notrunc 2>/dev/null
+refuse "a part that says that it is a digest" 'damaged' "$SOFTPMU" stat -x, -e cycles --jobs 2 -o out \
+	--replay flipped
 head -c $(($(wc -c <many) * 3 / 4)) many >half
 "$SOFTPMU" stat -x, -e cycles --jobs 3 --replay half -o out 2>err
 has "a file of parts that was cut short says so" 'cut short' err

@@ -12,9 +12,9 @@
 
 extern const struct cli_command cmd_topdown;
 
-/* So many instructions are timed before the run is sampled: a tenth of what `stat` times, because counting the events
+/* So many instructions are timed before the run is sampled: fewer than `stat` times, because counting the events
  * of all formulas takes several times as long as timing the uops. */
-enum { DETAILED = 20000000 };
+enum { DETAILED = 15000000 };
 
 /* ---- options ---------------------------------------------------------------------------------------------- */
 
@@ -65,9 +65,9 @@ static const struct option options[] = {
 	OPT_CALL(0, "sample", "auto|N,U,W", set_sample, "Run faster: time only short windows of the run, and estimate "
 		"the tree of the whole run from them. " CLI_SAMPLE_HOW, .optional = true),
 	OPT_CALL(0, "detail", "N", set_detail, "Time the whole run and estimate nothing. Without --detail and "
-		"--sample, the first 20 million instructions of each process are timed and the rest is sampled; a "
+		"--sample, the first 15 million instructions of each process are timed and the rest is sampled; a "
 		"process that has several threads by then is timed to its end, and so is a run with -I, --per, "
-		"--one-pmu, --perf-metrics or --hottest. --detail=N: the same with N instead of 20 million.",
+		"--one-pmu, --perf-metrics or --hottest. --detail=N: the same with N instead of 15 million.",
 		.optional = true),
 	OPT_GROUP("What stands beside the formulas"),
 	OPT_FLAG(0, "no-exact", struct topdown, no_exact, "Print the formulas alone. The model runs faster."),

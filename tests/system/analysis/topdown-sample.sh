@@ -21,7 +21,7 @@ done
 "$SOFTPMU" topdown -l 1 --no-wrong-path --sample --replay s -o tree
 has "it says how much was measured" "windows; [0-9.]*% of the instructions after the start were measured" tree
 
-# Without --sample the first 20 million instructions of a process are timed, and the rest is sampled; --detail=N sets
+# Without --sample the first 15 million instructions of a process are timed, and the rest is sampled; --detail=N sets
 # another number.
 "$SOFTPMU" topdown -x, -l 2 --no-metrics --no-wrong-path --detail --replay s -o again 2>err
 same_files "--detail times the whole run" full again

@@ -4,7 +4,7 @@
 # Most take minutes; those that end in -native measure this host.
 
 RESULTS := accuracy ablation topdown p4 cost-table graph-table tune-table slow-to-tuned cost-native tune-native \
-	tune-software pgo gate-commits
+	tune-software pgo gate-commits analysis-speed
 .PHONY: $(RESULTS)
 
 # Where the measurements of real machines are.
@@ -38,3 +38,5 @@ pgo: all	## what compilers gain from a profile taken in the model
 	@SOFTPMU=$(CURDIR)/build/softpmu experiments/pgo-gain.sh
 gate-commits: all	## what the gate for CI prints in a repository with three commits
 	@SOFTPMU=$(CURDIR)/build/softpmu experiments/gate-commits.sh
+analysis-speed: all	## CPU time of topdown, cost and tune --software beside stat's
+	@SOFTPMU=build/softpmu experiments/analysis-speed.sh

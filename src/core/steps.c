@@ -40,11 +40,12 @@ static inline void fetch_following(const struct core *c, const uint64_t *script)
 	next = op + (uint32_t)*op;
 	if (next >= c->follow.end)
 		return;
-	const char *s = (const char *)script_step(next[SCRIPT_OP_WORDS + 1]);
-	__builtin_prefetch(s);
-	__builtin_prefetch(s + sizeof(struct step));
-	__builtin_prefetch(s + 2 * sizeof(struct step));
-	__builtin_prefetch(s + 3 * sizeof(struct step));
+	/* a number: an operation without steps has none to point at, and a prefetch of anything is harmless */
+	const uintptr_t s = (uintptr_t)script_step(next[SCRIPT_OP_WORDS + 1]);
+	__builtin_prefetch((const void *)s);
+	__builtin_prefetch((const void *)(s + sizeof(struct step)));
+	__builtin_prefetch((const void *)(s + 2 * sizeof(struct step)));
+	__builtin_prefetch((const void *)(s + 3 * sizeof(struct step)));
 }
 
 static inline __attribute__((always_inline)) void run(struct core *c, const uint64_t *script, const bool quiet,

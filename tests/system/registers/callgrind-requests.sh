@@ -51,7 +51,8 @@ int main(void)
 }
 EOF
 for bits in 64 $(if_32 32); do
-	gcc "-m$bits" -O1 -o marked marked.c && gcc "-m$bits" -O1 -o toggled toggled.c || { bad "gcc -m$bits"; continue; }
+	gcc "-m$bits" -O1 -o marked marked.c && gcc "-m$bits" -O1 -o toggled toggled.c ||
+		{ bad "gcc -m$bits"; continue; }
 	"$SOFTPMU" stat -x, --per-region -e instructions -o counts ./marked
 	# an iteration of work() has some instructions; 500 of them before ZERO_STATS are forgotten
 	each=$(awk -F, '$1 == "callgrind.2" { print $3 / 2000 }' counts)

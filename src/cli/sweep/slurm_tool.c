@@ -134,24 +134,23 @@ static void add_end(char *text, size_t bytes, const char *state, size_t n)
 	}
 }
 
-/* Source: squeue(1), "Job state codes". */
-static bool is_of_cluster(const char *state, size_t n)
+/* Source: squeue(1), "Job state codes".  What was told to end (SIGTERM) did not fail by itself. */
+static bool is_own(const char *state, size_t n, const char *code)
 {
-	static const char *const states[] = { "NODE_FAIL", "CANCELLED", "BOOT_FAIL", "PREEMPTED", "REVOKED" };
+	static const char *const states[] = { "FAILED", "OUT_OF_MEMORY", "TIMEOUT", "DEADLINE" };
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		if (n == strlen(states[i]) && !strncmp(state, states[i], n))
-			return true;
+			return strncmp(code, "0:15", 4) != 0;
 	return false;
 }
 
-void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *cluster)
+void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *own)
 {
 	char *const accounts[] = { "sacct", "-n", "-P", "-X", "-j", (char *)(uintptr_t)job, "-o", "State,ExitCode",
 		NULL };
 	char *const control[] = { "scontrol", "-o", "show", "job", (char *)(uintptr_t)job, NULL };
 	struct slurm_tool t;
 	char *rest = NULL;
-	bool known = false;
 	*text = 0;
 	bool by_accounts = slurm_tool_run(&t, accounts, NULL);
 	if (by_accounts && (t.status || !*t.said)) {
@@ -165,15 +164,13 @@ void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool
 		const char *code = by_accounts ? strchr(line, '|') : strstr(line, "ExitCode=");
 		if (!state || !code)
 			continue;
-		known = true;
 		state += by_accounts ? 0 : strlen("JobState=");
 		code += by_accounts ? 1 : strlen("ExitCode=");
 		const size_t n = strspn(state, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
 		*full |= atoi(code) == full_status;
-		*cluster |= is_of_cluster(state, n);
+		*own |= is_own(state, n, code);
 		if (n != 9 || strncmp(state, "COMPLETED", 9))
 			add_end(text, bytes, state, n);
 	}
-	*cluster |= !known;
 	slurm_tool_free(&t);
 }

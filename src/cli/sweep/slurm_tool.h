@@ -19,7 +19,7 @@ struct slurm_element { char name[64]; unsigned long index; };
 /* Calls `each` for every element of the user's jobs that has not ended.  False: squeue failed, see *t. */
 bool slurm_queue(struct slurm_tool *t, void (*each)(void *context, const struct slurm_element *e), void *context);
 /* How the elements of an ended job ended that did not complete: "NODE_FAIL 1, OUT_OF_MEMORY 2", by sacct or else by
- * scontrol; "" if nothing is known.  *full: one ended with this exit status.  *cluster: one ended by the cluster's
- * doing, or the cluster does not know the job, which it has forgotten if its controller was started again. */
-void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *cluster);
+ * scontrol; "" if nothing is known.  *full: one ended with this exit status.  *own: one ended by its own doing.  (A
+ * controller that was started again may have forgotten jobs, and gives their numbers to others.) */
+void slurm_ends(const char *job, char *text, size_t bytes, int full_status, bool *full, bool *own);
 #endif

@@ -7,8 +7,8 @@
  *
  * An element that ends without its results (its node died, it took too much memory or time) is submitted again by the
  * next call, with twice the memory and time.  So the jobs have --no-requeue: Slurm itself would wait for minutes.
- * What ended by the cluster's doing (a node that died, a controller that was started again) is no try of the task's, up
- * to SPARED times: a task can be why the node dies.
+ * Where no element of a job failed by its own doing, what lacks a result was lost by the cluster (a node that died, a
+ * controller that was started again).  That is no try of the tasks, up to SPARED times: a task can be why a node dies.
  * What a program's points need is measured: as long as nothing is known of a program, only one point of it runs. */
 #include "cli/sweep/sweep_state.h"
 #include "cli/sweep/slurm_tool.h"
@@ -24,7 +24,7 @@ enum {
 	BATCH_SECONDS = 60,	/* an element shall run so long: starting one costs Slurm about a second */
 	BATCH_MOST = 100, SPREAD = 256,	/* but there shall be so many elements, if there are as many tasks */
 	SILENT = 900,		/* seconds without an answer until it is given up */
-	SPARED = 8,
+	SPARED = 20,
 };
 
 struct job {
@@ -43,7 +43,6 @@ struct cluster {
 	size_t largest;		/* elements of an array */
 	time_t silent;		/* since when it does not answer; 0: it does */
 	bool full;
-	bool lossy;		/* a job ended by the cluster's doing */
 };
 
 /* ---- what a task needs ---- */
@@ -271,9 +270,8 @@ static int compare_keys(const void *a, const void *b)
 /* ---- all ---- */
 
 /* The job's tasks get back the try that this was. */
-static void spare(struct cluster *c, const struct job *j)
+static void spare(const struct job *j)
 {
-	c->lossy = true;
 	for (size_t i = 0; i < j->tasks; i++) {
 		struct sweep_tries *t = j->task[i].tried;
 		if (t && t->used && t->spared < SPARED) {
@@ -287,12 +285,12 @@ static void spare(struct cluster *c, const struct job *j)
 static void end_job(struct cluster *c, struct job *j)
 {
 	char path[PATH_MAX], text[512], log[PATH_MAX];
-	bool full = false, cluster = false;
+	bool full = false, own = false;
 	j->ended = true;
 	if (*j->id) {
-		slurm_ends(j->id, text, sizeof text, SWEEP_STATUS_FULL, &full, &cluster);
-		if (cluster)
-			spare(c, j);
+		slurm_ends(j->id, text, sizeof text, SWEEP_STATUS_FULL, &full, &own);
+		if (!own)
+			spare(j);
 		if (*text)
 			cli_warn("job %s, %s: tasks ended without a result: %s (logs/%u)", j->id, j->name, text,
 				j->file);
@@ -392,6 +390,11 @@ static int run_all(struct cluster *c, const struct sweep_task *task, size_t n, s
 	if (c->jobs && !s->quiet)
 		cli_note("%zu elements of %zu jobs of an earlier run are in the queue", in_queue(c), c->jobs);
 	const size_t count = choose(c, task, n, chosen);
+	bool lost = false;
+	for (size_t i = 0; i < count; i++)
+		lost |= chosen[i].tried && chosen[i].tried->spared;
+	if (lost)	/* the cluster may need a moment */
+		nap(s);
 	for (size_t from = 0, part; from < count; from += part) {
 		const size_t batch = batch_of(chosen + from, count);
 		size_t most = c->largest * batch;
@@ -405,11 +408,7 @@ static int run_all(struct cluster *c, const struct sweep_task *task, size_t n, s
 		if (!submit(c, chosen + from, part, batch))
 			return 1;
 	}
-	if (!wait_for(c, 0))
-		return 1;
-	if (c->lossy)	/* the cluster may need a moment before the tasks are submitted again */
-		nap(s);
-	return 0;
+	return wait_for(c, 0) ? 0 : 1;
 }
 
 int sweep_slurm(struct sweep *s, const struct sweep_task *task, size_t n)

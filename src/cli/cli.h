@@ -109,6 +109,7 @@ void cli_progress_begin(struct cli_run *r);
 void cli_progress_clear(struct cli_run *r);
 /* Shows `text` in the progress line, for work that is not a run of a program: on a terminal only, and not too often. */
 void cli_progress_text(struct cli_run *r, const char *text);
+void cli_progress_share(struct cli_run *r);	/* what it is doing, and how much of its stream was read */
 /* on: SIGINT, SIGTERM and SIGHUP no longer end softpmu, but set cli_interrupted; for work that runs no program. */
 void cli_catch(bool on);
 /* Loads the core and applies --pmu, --set, --feature and --wrmsr, for commands that run no program; cli_run_finish

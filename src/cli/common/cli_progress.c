@@ -130,6 +130,13 @@ void cli_progress_text(struct cli_run *r, const char *text)
 	r->shown = t;
 }
 
+void cli_progress_share(struct cli_run *r)
+{
+	char text[96];
+	snprintf(text, sizeof text, "%s: %.0f%%", r->doing, r->share > 0 ? 100 * r->share : 0);
+	cli_progress_text(r, text);
+}
+
 /* 0: go on; 1: stop the measurement. */
 static int interrupted(struct guarded *g)
 {

@@ -395,7 +395,7 @@ static int measure_all(struct cost *c)
 		return 1;
 	}
 	int rc = cost_measure_one(c, &c->base, &c->run.core, true, &res);
-	if (!rc && unasked && c->sample.on && res.threads_at_once)
+	if (!rc && unasked && c->sample.on && res.threads_at_once && !cli_interrupted())
 		rc = measure_in_full(c, &res);
 	const int status = cli_exit_status(recorded ? recorded : res.wait_status);
 	if (res.note[0])

@@ -178,11 +178,8 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
  * there is no rate to show. */
 static int on_first_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
-	struct cli_run *run = &((const struct measuring *)context)->c->run;
-	char text[96];
 	(void)instructions, (void)cycles;
-	snprintf(text, sizeof text, "%s: %.0f%%", run->doing, run->share > 0 ? 100 * run->share : 0);
-	cli_progress_text(run, text);
+	cli_progress_share(&((const struct measuring *)context)->c->run);
 	return cli_interrupted();
 }
 

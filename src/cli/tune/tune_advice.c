@@ -173,7 +173,7 @@ static int gather(struct tune_advice *a, struct cli_run *r, const struct run_sam
 	r->run.sample = (struct run_sample){ 0 };
 	if (!rc && plan)
 		rc = cost_run_finish(a->cycles, &err);
-	if (!rc && plan && !cli_interrupted())
+	if (!rc && plan)	/* of a run that was interrupted: from the windows that it has */
 		rc = cost_run_estimate(a->cycles, res, &err);
 	a->program.cycles = rc ? 0 : plan ? (double)cost_run_cycles(a->cycles) : (double)res->cycles;
 	if (rc)
@@ -497,7 +497,7 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, struct cli_sample 
 	const struct run_sample *plan = sample->on ? &windows : NULL;
 	a->program.core = &r->core;
 	int rc = gather(a, r, plan, &res);
-	if (!rc && plan && unasked && res.threads_at_once) {
+	if (!rc && plan && unasked && res.threads_at_once && !cli_interrupted()) {
 		plan = NULL;
 		rc = gather_in_full(a, r, &res);
 	} else if (res.threads_at_once) {
@@ -524,7 +524,7 @@ int tune_advice_run(struct tune_advice *a, struct cli_run *r, struct cli_sample 
 	r->run.save = NULL;
 	r->run.argv = NULL;
 	choose_replays(a, threshold);
-	if (r->run.replay)
+	if (r->run.replay && !cli_interrupted())
 		rc = replay(a, r, plan);
 	r->run.replay = replayed;
 	r->run.save = saved;

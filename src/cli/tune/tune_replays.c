@@ -56,11 +56,8 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 /* The first of the replays shows how far they are. */
 static int on_first_tick(void *context, uint64_t instructions, uint64_t cycles)
 {
-	struct cli_run *run = ((const struct one *)context)->of;
-	char text[96];
 	(void)instructions, (void)cycles;
-	snprintf(text, sizeof text, "%s: %.0f%%", run->doing, run->share > 0 ? 100 * run->share : 0);
-	cli_progress_text(run, text);
+	cli_progress_share(((const struct one *)context)->of);
 	return cli_interrupted();
 }
 

@@ -42,4 +42,11 @@ has "and it estimates" "Estimated from [0-9]* windows" cost
 "$SOFTPMU" cost -e mispredict --no-wrong-path --no-total --detail --replay long -o cost 2>err
 hasnt "but not with --detail" Estimated cost
 same "which says nothing" "$(cat err)" ""
+# Told to end in its first run, it makes no replay, and what it says is from the windows until then.
+"$SOFTPMU" tune --software --replay long -o ended 2>err &
+pid=$!
+sleep 2
+kill -TERM $pid
+wait $pid
+case $? in 0 | 1) ok "ended in its first run" ;; *) bad "ended in its first run" err ;; esac
 exit $failed

@@ -17,6 +17,7 @@ struct fit {
 struct estimate {
 	size_t counts, windows, room;
 	size_t clock;		/* the count that is the time; SIZE_MAX: not told */
+	size_t parts;		/* counts from here on are parts of it */
 	double *size;		/* [windows][ESTIMATE_SIZES] */
 	double *weight;		/* instructions that the window stands for, per instruction of its own */
 	double *count;		/* [windows][counts] */
@@ -96,9 +97,10 @@ int estimate_elsewhere(struct estimate *e, double instructions, const double *co
 	return 0;
 }
 
-void estimate_clock(struct estimate *e, size_t count)
+void estimate_clock(struct estimate *e, size_t count, size_t parts)
 {
 	e->clock = count;
+	e->parts = parts;
 }
 
 /* Is the count a multiple of the time in every window, but for the time's rounding at both of its ends? */
@@ -298,11 +300,11 @@ void estimate_fit(struct estimate *e, const double *total)
 }
 
 /* The fit of a count: that of the time.  But a count may go with a size with which the time does not go, as misses do
- * with the misses that warming counted: then it has the fit from all sizes.  Counts behind the time are parts of a
- * whole: with one fit for all of them they add up. */
+ * with the misses that warming counted: then it has the fit from all sizes.  The parts of the time have the fit of the
+ * time, so they add up. */
 static const struct fit *fit_of(const struct estimate *e, size_t count)
 {
-	const bool may = e->differ && count < e->clock;
+	const bool may = e->differ && count < e->parts && count != e->clock;
 	return may && squares(e, &e->all, count) < ESTIMATE_CLEAR * squares(e, &e->time, count) ? &e->all : &e->time;
 }
 

@@ -65,9 +65,9 @@ void estimate_fit(struct estimate *e, const double *total);
  * rare event come together.  ERR_NOMEM. */
 int  estimate_elsewhere(struct estimate *e, double instructions, const double *count, struct err *err);
 /* The count that is the time, in whole units.  Counts that are a multiple of it in every window get the allowance for
- * bias of time, the others the larger one.  Counts behind it are parts that add up.  Without this call all counts get
- * the allowance of time. */
-void estimate_clock(struct estimate *e, size_t count);
+ * bias of time, the others the larger one.  Counts from `parts` on are parts of the time, which add up.  Without this
+ * call all counts get the allowance of time, and no size is left out of the fit (ESTIMATE_MAKE). */
+void estimate_clock(struct estimate *e, size_t count, size_t parts);
 /* The estimate of a count's total; *half: half of the width of its 95 % interval, NaN: unknown; 0: the count equals
  * the instructions or size[1], whose totals are known.  (The others may differ from the timed count in what no window
  * saw.) */

@@ -18,7 +18,7 @@ struct windows_thread {
 };
 
 struct windows {
-	size_t counts, threads;
+	size_t counts, parts, threads;
 	struct windows_thread *thread;	/* the last first */
 	bool failed;
 	double measured, *seen;
@@ -26,7 +26,7 @@ struct windows {
 	double total[ESTIMATE_SIZES];
 };
 
-int windows_create(struct windows **out, size_t counts, struct err *err)
+int windows_create(struct windows **out, size_t counts, size_t parts, struct err *err)
 {
 	struct windows *w = calloc(1, sizeof *w);
 	*out = NULL;
@@ -35,6 +35,7 @@ int windows_create(struct windows **out, size_t counts, struct err *err)
 		return err_set(err, ERR_NOMEM, "out of memory for windows");
 	}
 	w->counts = counts;
+	w->parts = parts;
 	*out = w;
 	return 0;
 }
@@ -136,8 +137,10 @@ int windows_total(struct windows *w, const struct run_result *r, struct err *err
 	if (!rc && !estimate_windows(w->all))
 		rc = err_set(err, ERR_INPUT, "--sample: the run is too short for a window");
 	memcpy(w->total, total, sizeof total);
-	if (!rc)
+	if (!rc) {
+		estimate_clock(w->all, 0, w->parts);
 		estimate_fit(w->all, total);
+	}
 	return rc;
 }
 

@@ -11,8 +11,9 @@
 #include "util/err.h"
 
 struct windows;			/* of a run */
-/* counts: how many things are counted.  ERR_NOMEM. */
-int  windows_create(struct windows **out, size_t counts, struct err *err);
+/* counts: how many things are counted; the first is the time, in cycles, and those from `parts` on are parts of it
+ * (estimate_clock).  ERR_NOMEM. */
+int  windows_create(struct windows **out, size_t counts, size_t parts, struct err *err);
 void windows_destroy(struct windows *w);	/* NULL: nothing */
 struct windows_thread;		/* belongs to the run's */
 int  windows_thread(struct windows *w, struct windows_thread **out, const struct run_thread *t, struct err *err);

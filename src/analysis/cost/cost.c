@@ -207,7 +207,7 @@ int cost_run_create(struct cost_run **out, const struct pushout_widths *widths, 
 int cost_run_sample(struct cost_run *r, struct err *err)
 {
 	const size_t counts = r->detail ? group_at(r, COST_GROUPS_COUNT) : count_at(r->measures);
-	return windows_create(&r->windows, counts, err);
+	return windows_create(&r->windows, counts, count_at(r->measures), err);
 }
 
 int cost_thread_sample(struct cost_thread *t, const struct run_thread *run, struct err *err)

@@ -215,7 +215,7 @@ int cli_sample_begin(struct cli_sample *s, struct cli_run *run, struct session *
 		return err_set(err, ERR_NOMEM, "out of memory for estimates");
 	const int rc = estimate_create(&s->estimate, s->counts, err);
 	if (!rc)
-		estimate_clock(s->estimate, s->events);
+		estimate_clock(s->estimate, s->events, s->events + 1);
 	return rc;
 }
 

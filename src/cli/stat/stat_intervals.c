@@ -197,7 +197,7 @@ int stat_intervals_halves(const struct stat_intervals *v, size_t k, double *half
 		rc = estimate_add(e, size, v->window[n].weight * size[0], count, err);
 	}
 	if (!rc) {
-		estimate_clock(e, v->counts - 1);
+		estimate_clock(e, v->counts - 1, v->counts);
 		estimate_fit(e, total);
 		for (size_t i = 0; i < v->counts; i++) {
 			const double estimate = estimate_total(e, i, &half[i]);

@@ -7,7 +7,7 @@
 
 int tune_seen_create(struct tune_seen *s, struct err *err)
 {
-	return windows_create(&s->windows, ENERGY_COUNTS_COUNT, err);
+	return windows_create(&s->windows, ENERGY_COUNTS_COUNT, ENERGY_COUNTS_COUNT, err);
 }
 
 void tune_seen_release(struct tune_seen *s)

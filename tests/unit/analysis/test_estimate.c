@@ -71,7 +71,7 @@ static void run_told(uint64_t seed, const double *elsewhere, bool told, struct o
 	assert_int_equal(estimate_windows(e), STRETCHES);
 	estimate_fit(e, total);
 	if (told)
-		estimate_clock(e, 7);
+		estimate_clock(e, 7, 8);
 	if (elsewhere)
 		assert_int_equal(estimate_elsewhere(e, 1e6, elsewhere, NULL), 0);
 	for (unsigned j = 0; j < COUNTS; j++)
@@ -228,7 +228,7 @@ static double cycles_with_bursts(unsigned bursts, double cost, double times)
 	double half, total[ESTIMATE_SIZES] = { 400 * 4e5, 0, times * bursts * 1e5, 0, 0, 0, 0, 400 * 4e5 };
 	uint64_t s = 1;
 	assert_int_equal(estimate_create(&e, 1, NULL), 0);
-	estimate_clock(e, 0);
+	estimate_clock(e, 0, 1);
 	for (unsigned i = 0; i < 400; i++) {
 		const double misses = i % 60 == 7 && i / 60 < bursts ? 1000 : 0,
 			     cycles = 2000 + floor(200 * uniform(&s)) + cost * misses;
@@ -260,7 +260,7 @@ static void test_misses_that_do_not_explain_the_time_may_explain_another_count(v
 	double half, total[ESTIMATE_SIZES] = { 400 * 4e5, 0, 2 * 6 * 1e5, 0, 0, 0, 0, 400 * 4e5 };
 	(void)state;
 	assert_int_equal(estimate_create(&e, 3, NULL), 0);
-	estimate_clock(e, 1);
+	estimate_clock(e, 1, 2);
 	for (unsigned i = 0; i < 400; i++) {
 		const double misses = i % 60 == 7 && i / 60 < 6 ? 1000 : 0,
 			     time = 2000 + (misses > 0 ? i / 60 % 2 ? 900 : -900 : 0);

@@ -19,7 +19,7 @@ static struct windows *take(unsigned number, double more, double things)
 	struct run_result r = { .sampled = NUMBER * STANDS };
 	struct err err;
 	double now[2] = { 0 };
-	assert_int_equal(windows_create(&w, 2, &err), 0);
+	assert_int_equal(windows_create(&w, 2, 2, &err), 0);
 	assert_int_equal(windows_thread(w, &t, &thread, &err), 0);
 	for (unsigned i = 0; i < number; i++) {
 		struct run_window part = { .begins = true, .instructions = i * STANDS, .represents = STANDS };
@@ -71,7 +71,7 @@ static void test_without_a_window_there_is_no_total(void **state)
 	(void)state;
 	struct windows *w;
 	struct err err;
-	assert_int_equal(windows_create(&w, 2, &err), 0);
+	assert_int_equal(windows_create(&w, 2, 2, &err), 0);
 	assert_int_equal(windows_total(w, &(struct run_result){ 0 }, &err), ERR_INPUT);
 	windows_destroy(w);
 }

@@ -35,8 +35,10 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 		p->kept += s->n[EVIDENCE_FORWARDED];
 	p->before = *s;
 	a->instructions += s->instructions;
-	for (unsigned i = 0; i < EXACT_CAUSES; i++)
+	for (unsigned i = 0; i < EXACT_CAUSES; i++) {
 		a->part[i] += s->part[i];
+		p->string += s->n[EVIDENCE_STRING] ? s->part[i] : 0;
+	}
 	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
 		a->n[i] += s->n[i];
 	a->conflict += s->conflict;

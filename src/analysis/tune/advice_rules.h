@@ -48,6 +48,7 @@ struct advice_place {		/* the sites of one place, added up */
 	uint64_t code_lines, code_bytes;	/* of the instructions that were executed; bytes: about as many */
 	uint64_t places;	/* instructions of it that were executed */
 	uint64_t allocations;	/* calls of the allocator; the caller sets it */
+	uint64_t string;	/* of STRING's instructions: cycles, in parts of 1 / EXACT_CYCLE */
 	uint64_t kept;		/* of FORWARDED: loads of one and the same address, of a variable in memory */
 };
 /* p: zero, with its names set. */

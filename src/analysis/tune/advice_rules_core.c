@@ -24,7 +24,9 @@ bool advice_spin_wait(const struct advice_place *p, const struct advice_program 
 bool advice_lock(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = p->sum.n[EVIDENCE_LOCKS];
-	if (n < ENOUGH || n * OFTEN < p->sum.instructions || p->sum.n[EVIDENCE_OTHER_CORE] * 2 >= n)
+	/* where lines of other cores take the time, a plain operation would wait for them as well */
+	if (n < ENOUGH || n * OFTEN < p->sum.instructions || p->sum.n[EVIDENCE_OTHER_CORE] * 2 >= n ||
+		advice_charged(p, CAUSE(SNOOP)) * 4 >= advice_charged(p, ~0u))
 		return false;
 	SAY(a,
 		"%" PRIu64 " locked operations in %" PRIu64 " instructions; in %" PRIu64
@@ -84,7 +86,7 @@ bool advice_sse_avx(const struct advice_place *p, const struct advice_program *r
 bool advice_string(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = p->sum.n[EVIDENCE_STRING];
-	const double least = (double)p->sum.moved / 16, all = advice_charged(p, ~0u);
+	const double least = (double)p->sum.moved / 16, all = (double)p->string / EXACT_CYCLE;
 	(void)r;
 	if (n < ENOUGH || all < 4 * least)
 		return false;

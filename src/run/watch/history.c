@@ -161,40 +161,53 @@ static bool is_at(const struct history *h, uint64_t i, uint64_t number, uint64_t
 		e->block->insn[number - e->first].addr == ip;
 }
 
+/* Did the execution begin an iteration of a REP instruction there, without completing the instruction?  *index: its
+ * place in the block. */
+static bool is_iteration(const struct entry *e, uint64_t ip, unsigned *index)
+{
+	if (!e->block || e->insns != e->completed + 1 || e->block->insn[e->completed].addr != ip)
+		return false;
+	*index = e->completed;
+	return true;
+}
+
 bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned behind, struct history_moment *out)
 {
-	uint64_t reg[REGS], at = find(h, number), from = at;
-	if (!h->known || !is_at(h, at, number, ip))
+	uint64_t reg[REGS], at = find(h, number);
+	unsigned index = 0;
+	/* a REP instruction that goes on is none of those that completed */
+	const bool goes_on = at == h->tail && at > h->head && number == h->number &&
+		is_iteration(&h->entry[(at - 1) % ENTRIES], ip, &index);
+	if (!h->known || (!goes_on && !is_at(h, at, number, ip)))
 		return false;
+	at -= goes_on;
 	const struct entry *e = &h->entry[at % ENTRIES];
-	unsigned index = (unsigned)(number - e->first);
+	if (!goes_on)
+		index = (unsigned)(number - e->first);
 	out->code = e->block->code[index];
 	out->length = e->block->insn[index].len;
-	/* The iterations of a REP instruction except the last are executions that completed nothing. */
-	while (!behind && from > h->head) {
-		const struct entry *last = &h->entry[(from - 1) % ENTRIES];
-		if (!last->block || last->completed || last->insns != 1 || last->block->insn->addr != ip)
-			break;
+	/* The iterations of a REP instruction except the last are executions that did not complete it. */
+	uint64_t from = at;
+	unsigned first = index;
+	while (!behind && !first && from > h->head && is_iteration(&h->entry[(from - 1) % ENTRIES], ip, &first))
 		from--;
-	}
-	index += behind;
-	if (index > e->completed)
-		index = e->completed;
 	memcpy(reg, h->base, sizeof reg);
 	for (uint64_t i = h->head; i < from; i++)
 		apply_entry(h, &h->entry[i % ENTRIES], reg);
-	if (from == at)
-		apply(h, e, 0, index < e->block->insns ? e->block->insn[index].first_slot : e->words, reg);
+	e = &h->entry[from % ENTRIES];
+	const unsigned most = e->completed + (unsigned)goes_on;
+	first = first + behind < most ? first + behind : most;
+	apply(h, e, 0, first < e->block->insns ? e->block->insn[first].first_slot : e->words, reg);
 	memcpy(out->gpr, reg, sizeof out->gpr);
 	out->rflags = isa_flags(h->word_bytes, reg + 16) | RFLAGS_USER;
 	out->rip = ip;
-	if (!behind)
+	if (!behind || goes_on)
 		return true;
-	if (index < e->completed) {
-		out->rip = e->block->insn[index].addr;
+	if (first < e->completed) {
+		out->rip = e->block->insn[first].addr;
 		return true;
 	}
-	out->rip = e->block->insn[index - 1].addr + e->block->insn[index - 1].len;
+	out->rip = e->block->insn[first - 1].addr + e->block->insn[first - 1].len;
 	for (uint64_t i = at + 1; i < h->tail; i++)	/* where the block went */
 		if (h->entry[i % ENTRIES].block) {
 			out->rip = h->entry[i % ENTRIES].block->addr;

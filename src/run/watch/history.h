@@ -33,6 +33,7 @@ void history_block(struct history *h, const struct iblock *b, unsigned insns, un
  * them is kept. */
 void history_discard(struct history *h);
 /* The registers before instruction `number`, which lies at `ip`; with behind > 0, after that many instructions
- * from it on.  False: not known, or no longer. */
+ * from it on.  Of a REP instruction that goes on, `behind` gives the registers after its last iteration, and its own
+ * address as RIP.  False: not known, or no longer. */
 bool history_at(const struct history *h, uint64_t number, uint64_t ip, unsigned behind, struct history_moment *out);
 #endif

@@ -109,6 +109,35 @@ static void test_a_rep_instruction_has_the_state_of_its_first_iteration(void **s
 	assert_int_equal(at(h, 3, 0x2000, 1).gpr[6], 14);
 }
 
+static void test_a_rep_instruction_that_goes_on_is_known(void **state)
+{
+	struct history *h = *state;
+	history_file(h, (const uint64_t[16]){ [6] = 10 }, 0);
+	run_a(h, 0, 0, 0);
+	for (unsigned i = 1; i <= 3; i++)
+		history_block(h, &b, 1, 0, (const uint64_t[]){ 10 + i }, 1, true);
+	assert_int_equal(at(h, 3, 0x2000, 0).gpr[6], 10);
+	assert_int_equal(at(h, 3, 0x2000, 1).gpr[6], 13);
+	assert_int_equal(at(h, 3, 0x2000, 1).rip, 0x2000);
+}
+
+/* Its first iteration ends a block whose other instructions completed; the others are a block of their own. */
+static void test_a_rep_instruction_that_begins_behind_others_is_known(void **state)
+{
+	struct history *h = *state;
+	insns_b[0].addr = 0x1004;
+	slots_b[0].reg = 2;
+	history_block(h, &a, 3, 2, (const uint64_t[]){ 5, 0, 0, 21 }, 4, true);
+	assert_int_equal(at(h, 2, 0x1004, 0).gpr[0], 5);
+	assert_int_equal(at(h, 2, 0x1004, 0).gpr[2], 0);
+	assert_int_equal(at(h, 2, 0x1004, 1).gpr[2], 21);
+	for (unsigned i = 2; i <= 3; i++)
+		history_block(h, &b, 1, i == 3, (const uint64_t[]){ 20 + i }, 1, true);
+	assert_int_equal(at(h, 2, 0x1004, 0).gpr[0], 5);
+	assert_int_equal(at(h, 2, 0x1004, 0).gpr[2], 0);
+	assert_int_equal(at(h, 2, 0x1004, 1).gpr[2], 23);
+}
+
 static void test_what_is_not_numbered_still_writes(void **state)
 {
 	struct history *h = *state;
@@ -189,6 +218,8 @@ int main(void)
 		TEST(test_a_part_of_a_register_leaves_the_rest),
 		TEST(test_behind_an_instruction_is_before_the_next),
 		TEST(test_a_rep_instruction_has_the_state_of_its_first_iteration),
+		TEST(test_a_rep_instruction_that_goes_on_is_known),
+		TEST(test_a_rep_instruction_that_begins_behind_others_is_known),
 		TEST(test_what_is_not_numbered_still_writes),
 		TEST(test_a_write_that_was_not_done_writes_nothing),
 		TEST(test_an_instruction_elsewhere_or_still_to_come_is_not_known),

@@ -131,6 +131,11 @@ static uint64_t on_window(void *context, struct run_thread *t, const struct run_
 	return cli_sample_window(&o->sample, t, w);
 }
 
+static void on_executed(void *context, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	timeline_executed(((struct record *)context)->timeline, b, insns, times, repeats);
+}
+
 static void on_sampled(void *context, struct run_thread *t)
 {
 	struct record *o = context;
@@ -242,7 +247,7 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	if (o->exact_record && !o->failed)
 		o->failed = exact_record_finish(o->exact_record);
 	if (o->timeline && !o->failed)
-		o->failed = timeline_keep(o->timeline, o->writer);
+		o->failed = timeline_keep(o->timeline, o->writer, result, &why);
 	if (o->started && o->stat && !o->failed)
 		o->failed = keep_counts(o);
 	if (o->started)
@@ -280,7 +285,8 @@ static int run_program_of(struct record *o, const struct spmu_model *model, stru
 {
 	struct run_sink sink = { .context = o, .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
 		.side = on_side, .tick = on_tick, .client = on_client, .window = o->sample.on ? on_window : NULL,
-		.sampled = o->sample.on ? on_sampled : NULL };
+		.sampled = o->sample.on ? on_sampled : NULL,
+		.executed = o->sample.on && o->timeline ? on_executed : NULL };
 	struct core_wanted wanted = session_wanted(o->session);
 	if (o->exact)
 		wanted = core_wanted_both(wanted, exact_record_wanted());

@@ -3,6 +3,7 @@
  *
  *   {"interval": ns, "cycles": of an interval, "width": issue slots a cycle, "intervals": N,
  *    "windows": of a sampled run, or 0,
+ *    "totals": of a sampled run, for each of the first columns [COUNT, half of its 95 % interval's width or null],
  *    "columns": [NAME, ...],
  *    "threads": [{"pid": N, "tid": N, "first": N, "values": [[...], ...]}, ...]}
  *
@@ -41,9 +42,17 @@ int html_part_timeline(FILE *to, struct html_run *r, struct err *err)
 		intervals = end > intervals ? end : intervals;
 	}
 	fprintf(to, "{\"interval\": %.6f, \"cycles\": %llu, \"width\": %llu, \"intervals\": %llu,\n"
-		"\"windows\": %llu, \"columns\": [",
+		"\"windows\": %llu, \"totals\": [",
 		(double)d->interval_cycles * 1e9 / (double)d->hz, (unsigned long long)d->interval_cycles,
 		(unsigned long long)d->width, (unsigned long long)intervals, (unsigned long long)d->windows);
+	for (size_t c = 0; c < d->totals; c++) {
+		fprintf(to, "%s[%llu, ", c ? ", " : "", (unsigned long long)d->total[c].count);
+		if (d->total[c].known)
+			fprintf(to, "%llu]", (unsigned long long)d->total[c].half);
+		else
+			fputs("null]", to);
+	}
+	fputs("],\n\"columns\": [", to);
 	for (size_t c = 0; c < d->columns; c++) {
 		fputs(c ? ", " : "", to);
 		json_string(to, d->name[c]);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Gathers counts over time; timeline.h describes them. */
 #include "output/html/timeline.h"
+#include "analysis/windows.h"
 #include "util/grow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "softpmu timeline 2"
-#define MAGIC_1 "softpmu timeline 1"	/* without the number of windows */
 enum { FIRST_INTERVAL = 1000 };		/* cycles */
 
 struct cell { double of[TIMELINE_COLUMNS]; };
@@ -19,6 +18,7 @@ struct followed {
 	/* of a sampled thread: it is in the measured part of a window; what was counted there */
 	bool sampled, counts;
 	struct cell window;
+	struct windows_thread *estimate;
 	uint64_t now, done;		/* the last cycle that it ran; cells are complete up to this one */
 	uint64_t first;			/* interval of cell 0 */
 	struct cell *cell;
@@ -29,9 +29,17 @@ struct timeline {
 	uint64_t hz, interval;		/* interval: in cycles */
 	bool l3, shared;		/* the machine has one; hardware threads share cores */
 	uint64_t windows;
+	/* of a sampled run: its counts where all was timed, those in its windows, and those of the whole run */
+	double timed[TIMELINE_COUNTS];
+	uint64_t executed[TIMELINE_COUNTS];	/* behind what was timed in full */
+	bool is_executed[TIMELINE_COUNTS];	/* and this is exact */
+	struct windows *estimate;
+	struct timeline_total total[TIMELINE_COUNTS];
 	struct followed *thread;
 	size_t threads, room;
 };
+
+_Static_assert(!TIMELINE_CYCLES, "windows.h wants the time first");
 
 static const char *const column_name[TIMELINE_COLUMNS] = {
 #define X(name, text, help) [TIMELINE_##name] = text,
@@ -53,6 +61,7 @@ int timeline_create(struct timeline **out, const struct core_config *c, bool sha
 		.interval = FIRST_INTERVAL,
 		.l3 = c->l3_size != 0,
 		.shared = shared,
+		.is_executed = { [TIMELINE_BRANCHES] = true, [TIMELINE_LOADS] = true },
 	};
 	*out = t;
 	return 0;
@@ -66,6 +75,7 @@ void timeline_destroy(struct timeline *t)
 		slots_destroy(t->thread[i].slots);
 		free(t->thread[i].cell);
 	}
+	windows_destroy(t->estimate);
 	free(t->thread);
 	free(t);
 }
@@ -268,11 +278,20 @@ int timeline_batch(struct timeline *t, const struct run_thread *run, const struc
 	return f->slots ? spread_slots(t, f, b) : 0;
 }
 
+static void add_timed(struct timeline *t, const struct followed *f)
+{
+	for (size_t k = 0; k < f->cells; k++)
+		for (unsigned c = 0; c < TIMELINE_COUNTS; c++)
+			t->timed[c] += f->cell[k].of[c];
+}
+
 int timeline_sampled(struct timeline *t, const struct run_thread *run)
 {
 	struct followed *f = follow(t, run);
-	if (!f)
+	if (!f || (!t->estimate && windows_create(&t->estimate, TIMELINE_COUNTS, TIMELINE_COUNTS, NULL)) ||
+		windows_thread(t->estimate, &f->estimate, run, NULL))
 		return ERR_NOMEM;
+	add_timed(t, f);
 	f->sampled = true;
 	f->done = f->cells ? (f->first + f->cells) * t->interval : 0;
 	f->now = f->done;
@@ -288,6 +307,10 @@ int timeline_window(struct timeline *t, const struct run_thread *run, const stru
 	const int code = f->slots ? slots_since(f, since) : 0;
 	if (code)
 		return code;
+	if (!w->leads) {
+		static const double nothing[TIMELINE_COUNTS];
+		windows_part(f->estimate, w, w->begins ? nothing : f->window.of);
+	}
 	if (!w->leads && !w->begins) {
 		t->windows++;
 		memcpy(f->window.of + TIMELINE_COUNTS, since, sizeof since);
@@ -299,6 +322,26 @@ int timeline_window(struct timeline *t, const struct run_thread *run, const stru
 	f->counts = w->begins;
 	f->window = (struct cell){ 0 };
 	return 0;
+}
+
+void timeline_executed(struct timeline *t, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
+{
+	static const struct { enum timeline_count count; uint64_t is; } what[] = {
+		{ TIMELINE_BRANCHES, SPMU_IS(BRANCH) }, { TIMELINE_LOADS, SPMU_IS(LOAD) } };
+	const unsigned whole = insns - (repeats && insns);
+	for (unsigned k = 0; k < sizeof what / sizeof *what; k++) {
+		const enum timeline_count c = what[k].count;
+		uint64_t n = 0;
+		for (const struct uop *u = b->uop; u < b->uop + b->uops && u->insn < insns; u++) {
+			if (!(u->is & what[k].is))
+				continue;
+			/* how many uops a REP instruction has is not known here */
+			if (u->insn >= whole || b->insn[u->insn].flags & INSN_REP)
+				t->is_executed[c] = false;
+			n++;
+		}
+		t->executed[c] += n * times;
+	}
 }
 
 int timeline_end(struct timeline *t, const struct run_thread *run)
@@ -348,18 +391,48 @@ static bool has_column(const struct timeline *t, unsigned column)
 	return column == TIMELINE_L3_MISSES ? t->l3 : column < TIMELINE_COUNTS || !t->shared;
 }
 
-int timeline_keep(struct timeline *t, struct perfdata_writer *w)
+/* Totals of a sampled run. */
+static int make_totals(struct timeline *t, const struct run_result *r, struct err *err)
 {
+	for (size_t i = 0; i < t->threads; i++)
+		if (!t->thread[i].sampled)
+			add_timed(t, &t->thread[i]);
+	const int code = windows_total(t->estimate, r, err);
+	for (unsigned c = 0; c < TIMELINE_COUNTS && !code; c++) {
+		double half;
+		const double sum = t->timed[c] + windows_count(t->estimate, c, &half);
+		t->total[c] = (struct timeline_total){ .count = (uint64_t)(fmax(sum, 0) + 0.5),
+			.known = !isnan(half), .half = isnan(half) ? 0 : (uint64_t)ceil(half) };
+		if (t->is_executed[c])
+			t->total[c] = (struct timeline_total){ .known = true,
+				.count = (uint64_t)(t->timed[c] + 0.5) + t->executed[c] };
+	}
+	t->total[TIMELINE_INSTRUCTIONS] = (struct timeline_total){ .known = true,
+		.count = r->instructions + r->warmed };
+	return code;
+}
+
+int timeline_keep(struct timeline *t, struct perfdata_writer *w, const struct run_result *r, struct err *err)
+{
+	const int bad = t->windows ? make_totals(t, r, err) : 0;
+	if (bad)
+		return bad;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *to = open_memstream(&text, &bytes);
 	if (!to)
 		return ERR_NOMEM;
-	fwrite(MAGIC, 1, sizeof MAGIC, to);
+	fwrite(TIMELINE_MAGIC, 1, sizeof TIMELINE_MAGIC, to);
 	put(to, t->interval);
 	put(to, t->hz);
 	put(to, t->core.width);
 	put(to, t->windows);
+	put(to, t->windows ? TIMELINE_COUNTS - !t->l3 : 0);
+	for (unsigned c = 0; c < TIMELINE_COUNTS && t->windows; c++)
+		if (has_column(t, c)) {
+			put(to, t->total[c].count);
+			put(to, t->total[c].known ? t->total[c].half + 1 : 0);
+		}
 	unsigned columns = 0;
 	for (unsigned c = 0; c < TIMELINE_COLUMNS; c++)
 		columns += has_column(t, c);
@@ -381,108 +454,4 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w)
 	int code = fclose(to) ? ERR_NOMEM : perfdata_own(w, PERFDATA_TIMELINE, text, bytes);
 	free(text);
 	return code;
-}
-
-/* ---- reading ---- */
-
-struct in { const uint8_t *p, *end; bool bad; };
-
-static uint64_t take(struct in *in)
-{
-	uint64_t v = 0;
-	for (unsigned shift = 0; in->p < in->end && shift < 64; shift += 7) {
-		const uint8_t byte = *in->p++;
-		v |= (uint64_t)(byte & 127) << shift;
-		if (!(byte & 128))
-			return v;
-	}
-	in->bad = true;
-	return 0;
-}
-
-static const char *take_name(struct in *in)
-{
-	const char *name = (const char *)in->p;
-	const uint8_t *end = in->p < in->end ? memchr(in->p, 0, (size_t)(in->end - in->p)) : NULL;
-	in->bad |= !end;
-	in->p = end ? end + 1 : in->end;
-	return end ? name : "";
-}
-
-/* Every value is a byte at least, so what is left bounds what is allocated. */
-static bool fits(const struct in *in, uint64_t count)
-{
-	return !in->bad && count <= (uint64_t)(in->end - in->p);
-}
-
-static int take_threads(struct timeline_data *d, struct in *in, uint64_t threads)
-{
-	d->thread = calloc((size_t)threads + 1, sizeof *d->thread);
-	if (!d->thread)
-		return ERR_NOMEM;
-	for (; d->threads < threads && !in->bad; d->threads++) {
-		struct timeline_thread *t = &d->thread[d->threads];
-		t->pid = (uint32_t)take(in);
-		t->tid = (uint32_t)take(in);
-		t->first = take(in);
-		t->intervals = take(in);
-		if (t->first > TIMELINE_INTERVALS || t->intervals > TIMELINE_INTERVALS ||
-			!fits(in, t->intervals * d->columns))
-			return ERR_INPUT;
-		t->value = calloc((size_t)(t->intervals * d->columns) + 1, sizeof *t->value);
-		if (!t->value)
-			return ERR_NOMEM;
-		for (size_t k = 0; k < t->intervals * d->columns; k++)
-			t->value[k] = take(in);
-	}
-	return in->bad ? ERR_INPUT : 0;
-}
-
-int timeline_read(struct timeline_data **out, const struct perfdata_file *f, struct err *err)
-{
-	size_t bytes = 0;
-	const uint8_t *p = perfdata_own_bytes(f, PERFDATA_TIMELINE, &bytes);
-	struct in in = { p, p + bytes, false };
-	*out = NULL;
-	if (!p)
-		return 0;
-	struct timeline_data *d = calloc(1, sizeof *d);
-	if (!d)
-		return err_set(err, ERR_NOMEM, "out of memory");
-	const char *magic = take_name(&in);
-	const bool old = !strcmp(magic, MAGIC_1);
-	int code = !old && strcmp(magic, MAGIC) ? ERR_INPUT : 0;
-	d->interval_cycles = take(&in);
-	d->hz = take(&in);
-	d->width = take(&in);
-	d->windows = old ? 0 : take(&in);
-	d->columns = take(&in);
-	if (!code && (!fits(&in, d->columns) || !d->hz || !d->interval_cycles || d->columns > 1000))
-		code = ERR_INPUT;
-	if (!code && !(d->name = calloc((size_t)d->columns + 1, sizeof *d->name)))
-		code = ERR_NOMEM;
-	for (size_t c = 0; !code && c < d->columns; c++)
-		d->name[c] = take_name(&in);
-	const uint64_t threads = code ? 0 : take(&in);
-	if (!code && (!fits(&in, threads) || !fits(&in, 4 * threads)))	/* four numbers each */
-		code = ERR_INPUT;
-	if (!code)
-		code = take_threads(d, &in, threads);
-	if (code) {
-		timeline_free(d);
-		return err_set(err, code, code == ERR_NOMEM ? "out of memory" : "the file's timeline is damaged");
-	}
-	*out = d;
-	return 0;
-}
-
-void timeline_free(struct timeline_data *d)
-{
-	if (!d)
-		return;
-	for (size_t i = 0; d->thread && i <= d->threads; i++)	/* the last may be incomplete */
-		free(d->thread[i].value);
-	free(d->thread);
-	free(d->name);
-	free(d);
 }

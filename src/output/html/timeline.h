@@ -10,10 +10,14 @@
  * window before it to its own end.  Where hardware threads share a core, records do not say whose issue slots are: then
  * there are no columns of slots.
  *
- * Layout of the feature: "softpmu timeline 2" and a NUL; then whole numbers in LEB128 (DWARF 5, section 7.6): cycles of
- * an interval, clock in Hz, issue slots a cycle, number of windows (0: all was timed), number of columns; the columns'
- * names, each with a NUL; the number of threads; and for each thread pid, tid, its first interval, how many it has, and
- * its columns one behind the other.  "softpmu timeline 1" is the same without the number of windows.
+ * Its totals are estimates with an interval of confidence (analysis/windows.h); the sums over time are near them.
+ *
+ * Layout of the feature: "softpmu timeline 3" and a NUL; then whole numbers in LEB128 (DWARF 5, section 7.6): cycles of
+ * an interval, clock in Hz, issue slots a cycle, number of windows (0: all was timed), number of totals (of a sampled
+ * run: those of the first columns), and for each its count and 1 + half of the width of its 95 % interval (0: unknown);
+ * number of columns; the columns' names, each with a NUL; the number of threads; and for each thread pid, tid, its
+ * first interval, how many it has, and its columns one behind the other.  "softpmu timeline 2" is the same without
+ * totals, "softpmu timeline 1" also without the number of windows.
  */
 #ifndef OUTPUT_HTML_TIMELINE_H
 #define OUTPUT_HTML_TIMELINE_H
@@ -23,6 +27,7 @@
 #include "run/run.h"
 
 enum { TIMELINE_INTERVALS = 1024 };
+#define TIMELINE_MAGIC "softpmu timeline 3"
 
 /* What is counted, beside the causes of slots: name in the file, its meaning */
 #define TIMELINE_COUNT_LIST(X) \
@@ -42,6 +47,12 @@ enum timeline_count {
 	TIMELINE_COLUMNS = TIMELINE_COUNTS + SLOTS_CAUSE_COUNT
 };
 
+struct timeline_total {
+	uint64_t count;
+	bool known;
+	uint64_t half;		/* of the width of the 95 % interval, if it is known */
+};
+
 /* ---- gathering ---- */
 
 struct timeline;
@@ -55,8 +66,10 @@ int  timeline_end(struct timeline *t, const struct run_thread *run);
 /* run_sink.sampled and run_sink.window.  weight: what each instruction of the window stands for; used at its end. */
 int  timeline_sampled(struct timeline *t, const struct run_thread *run);
 int  timeline_window(struct timeline *t, const struct run_thread *run, const struct run_window *w, double weight);
+/* run_sink.executed: with it, the totals of branches and loads are exact. */
+void timeline_executed(struct timeline *t, const struct iblock *b, unsigned insns, uint64_t times, bool repeats);
 /* Gives the file all that was gathered, behind the run. */
-int  timeline_keep(struct timeline *t, struct perfdata_writer *w);
+int  timeline_keep(struct timeline *t, struct perfdata_writer *w, const struct run_result *r, struct err *err);
 
 /* ---- reading ---- */
 
@@ -67,6 +80,8 @@ struct timeline_thread {
 };
 struct timeline_data {
 	uint64_t interval_cycles, hz, width, windows, columns;
+	struct timeline_total total[TIMELINE_COUNTS];	/* of the first columns */
+	uint64_t totals;
 	const char **name;	/* of the columns; they point into the file */
 	struct timeline_thread *thread;
 	size_t threads;

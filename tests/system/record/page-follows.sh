@@ -95,11 +95,13 @@ END
 same 'code: the function with most of the chosen event comes first' "$(tr '\n' ' ' <out)" 'true chosen true '
 
 # ---- counts over time ----
-check 'a sampled recording' "$SOFTPMU" record -q --sample=200000,10000,10000 -o sampled.data --html sampled.html \
+check 'a sampled recording' "$SOFTPMU" record -q --sample=100000,5000,5000 -o sampled.data --html sampled.html \
 	--replay phases.trace
 check 'one of threads on one core' "$SOFTPMU" record -q --smt -o smt.data --html smt.html --replay sharing.trace
 counts='cycles:u,instructions:u,branches:u'
 "$SOFTPMU" stat -x, -e $counts --replay phases.trace 2>&1 | awk -F, '{ print $3, $1 }' >full
+"$SOFTPMU" stat -x, -e $counts --sample=100000,5000,5000 --replay phases.trace 2>&1 |
+	awk -F, '{ print $3, $1, $4 }' >estimated
 "$SOFTPMU" stat -x, --smt -e $counts --replay sharing.trace 2>&1 | awk -F, '{ print $3, $1 }' >full-smt
 cat >totals.js <<'END'
 (() => {
@@ -108,10 +110,21 @@ cat >totals.js <<'END'
 		sum + thread.values[t.columns.indexOf(c)].reduce((a, b) => a + b, 0), 0)}`).join("\n");
 })()
 END
+cat >estimates.js <<'END'
+(() => {
+	const t = page.runs[0].timeline;
+	return ["cycles", "instructions", "branches"].map((c) => {
+		const [count, half] = t.totals[t.columns.indexOf(c)];
+		return `${c}:u ${count} ${half ? `${(100 * half / count).toFixed(2)}%` : ""}`;
+	}).join("\n");
+})()
+END
 cat >script <<'END'
 size 1280 900
 open sampled.html
 wait document.documentElement.dataset.ready
+run estimates.js
+eval /cycles[\d,]+ ± \d+\.\d %estimated from/.test(document.querySelector("#view-summary table").textContent)
 run totals.js
 eval page.runs[0].timeline.windows > 10
 eval /windows/.test(document.querySelector("#view-summary table").textContent)
@@ -132,6 +145,10 @@ eval /has no issue slots/.test(document.getElementById("view-topdown").textConte
 errors
 END
 "$PROGRAMS/browser" --limit=200 <script >out 2>err || bad 'the browser does what the script says' err
+head -n 3 out >totals
+same_files 'a sampled run: the counts and their intervals are those of stat --sample' totals estimated
+same 'and the summary shows them' "$(sed -n 4p out)" true
+sed -i 1,4d out
 head -n 3 out >sampled
 for event in cycles instructions; do
 	part=$(awk -v e=$event:u '$1 == e { v[FILENAME] = $2 }

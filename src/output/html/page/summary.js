@@ -199,34 +199,59 @@
 
 	/* ---- the view ---- */
 
+	/* A count and half of its 95 % interval's width; 0: it is exact; null: unknown. */
+	function total(of, sum, key) {
+		const known = of.timeline.totals?.[of.timeline.columns.indexOf(key)];
+		return known || [sum[key] || 0, of.timeline.windows ? null : 0];
+	}
+
+	function plusMinus(count, half) {
+		return page.text.count(count) + (half && count ? ` ± ${percent(half / count)}` : "");
+	}
+
+	/* Instructions are known, so the error is that of the cycles. */
+	function perCycle(of, sum) {
+		const [cycles, half] = total(of, sum, "cycles"), [instructions] = total(of, sum, "instructions");
+		return (instructions / cycles).toFixed(3) + (half ? ` ± ${percent(half / cycles)}` : "");
+	}
+
 	function counts(sum, before) {
 		const rows = [];
 		const names = { cycles: "cycles", instructions: "instructions", branches: "branches",
 			mispredicts: "mispredicted branches", loads: "loads", l1d_misses: "L1D misses of loads",
 			l2_misses: "L2 misses of loads", l3_misses: "L3 misses of loads" };
 		const windows = run.timeline?.windows;
-		const known = windows ? `estimated from ${page.text.count(windows)} windows` : "every one was counted";
-		for (const [key, name] of Object.entries(sum ? names : {}))
-			if (sum[key] !== undefined)
-				rows.push([name, page.text.count(sum[key]), known,
-					before ? page.text.count(before[key] || 0) : ""]);
+		for (const [key, name] of Object.entries(sum ? names : {})) {
+			if (sum[key] === undefined)
+				continue;
+			const [count, half] = total(run, sum, key), old = before && total(other, before, key);
+			const known = half === 0 ? "every one was counted"
+				: `estimated from ${page.text.count(windows)} windows` +
+					(half === null ? "; its error is not known" : "");
+			rows.push([name, plusMinus(count, half), known, old ? plusMinus(...old) : ""]);
+		}
 		if (sum)
-			rows.push(["instructions a cycle", (sum.instructions / sum.cycles).toFixed(3), "",
-				before ? (before.instructions / before.cycles).toFixed(3) : ""]);
+			rows.push(["instructions a cycle", perCycle(run, sum), "",
+				before ? perCycle(other, before) : ""]);
 		run.profile.events.forEach((e) => {
 			const same = other?.profile.events.find((x) => x.name === e.name);
 			const most = e.weight.reduce((a, b) => Math.max(a, b), 0);
 			rows.push([`${e.name}, sampled`, page.text.count(e.period),
-				!e.samples ? "no sample was taken" :
-					`${page.text.count(e.samples)} sample${e.samples > 1 ? "s" : ""}; up to ` +
-					`${page.text.count(most)} a thread more`,
+				!e.samples ? "no sample was taken"
+					: `${page.text.count(e.samples)} sample${e.samples > 1 ? "s" : ""}` + (windows
+						? ", those in windows weighted by what a window stands for"
+						: `; up to ${page.text.count(most)} a thread more`),
 				same ? page.text.count(same.period) : ""]);
 		});
-		return page.element("table", { class: "plain" },
+		const table = page.element("table", { class: "plain" },
 			page.element("tr", null, ...["Event", "Count", "Known from", ...(other ? ["Before"] : [])]
 				.map((h) => page.element("th", { scope: "col" }, h))),
 			...rows.map((r) => page.element("tr", null, ...r.slice(0, other ? 4 : 3)
 				.map((c) => page.element("td", null, c)))));
+		const list = [page.element("div", { class: "wide-table" }, table)];
+		if (page.runs.some((r) => r.timeline?.windows))
+			list.push(page.element("p", { class: "note" }, "±: half of the width of the 95 % interval."));
+		return list;
 	}
 
 	function build(root) {
@@ -250,7 +275,7 @@
 		if (sum && sum.slots)
 			root.append(page.element("h2", null, "Issue slots"), ...page.levelBar(page.levelsOf(run)));
 		root.append(page.element("h2", null, "Counts"),
-			page.element("div", { class: "wide-table" }, counts(sum, before)),
+			...counts(sum, before),
 			page.element("h2", null, "Run"), page.element("dl", null, ...facts.flatMap(([name, text]) =>
 				[page.element("dt", null, name), page.element("dd", null, text)])));
 	}

@@ -7,9 +7,7 @@
 of() { awk -F, -v e="$1:u" '$3 == e { print $1 }' "$2"; }
 e=cycles,instructions,branches,branch-misses,uops_retired.slots,uops_issued.any,mem_load_retired.l1_miss
 e=$e,int_misc.recovery_cycles,idq.dsb_uops,task-clock,ref-cycles,duration_time,unc_cha_tor_inserts.ia_miss
-bare_stream s /usr/bin/awk 'BEGIN {
-	for (i = 0; i < 1000; i++) { k = i * 7919 % 3001; n[k] += length(i k) }
-	for (k in n) s += n[k]; print s }' >out
+bare_stream s tosses 30 >out
 "$SOFTPMU" stat -x, -e $e --detail --replay s -o full
 for n in 1 2 3; do
 	"$SOFTPMU" stat -x, -e $e --cut=1M --jobs $n --replay s -o "jobs$n" || bad "$n jobs"

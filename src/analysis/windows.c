@@ -146,12 +146,13 @@ int windows_total(struct windows *w, const struct run_result *r, struct err *err
 
 double windows_count(const struct windows *w, size_t count, double *half)
 {
-	return estimate_total(w->all, count, half);
+	*half = (double)NAN;
+	return w->all ? estimate_total(w->all, count, half) : (double)NAN;
 }
 
 size_t windows_number(const struct windows *w)
 {
-	return estimate_windows(w->all);
+	return w->all ? estimate_windows(w->all) : 0;
 }
 
 double windows_measured(const struct windows *w)

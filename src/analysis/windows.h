@@ -21,7 +21,8 @@ int  windows_thread(struct windows *w, struct windows_thread **out, const struct
 bool windows_part(struct windows_thread *t, const struct run_window *part, const double *now);
 /* Makes the totals, when the run has ended.  ERR_NOMEM; ERR_INPUT: it has no window. */
 int  windows_total(struct windows *w, const struct run_result *r, struct err *err);
-/* *half: half of the width of the 95 % interval; 0: exact; NaN: unknown. */
+/* *half: half of the width of the 95 % interval; 0: exact; NaN: unknown.  Without a total, as when a run was
+ * interrupted, there are no windows, and all is NaN. */
 double windows_count(const struct windows *w, size_t count, double *half);
 size_t windows_number(const struct windows *w);
 double windows_measured(const struct windows *w);	/* instructions in them */

@@ -72,6 +72,11 @@ static void test_without_a_window_there_is_no_total(void **state)
 	struct windows *w;
 	struct err err;
 	assert_int_equal(windows_create(&w, 2, 2, &err), 0);
+	double half;
+	const struct windows_term term = { w, 0, 1 };
+	assert_true(isnan(windows_count(w, 1, &half)) && isnan(half));
+	assert_int_equal(windows_number(w), 0);
+	assert_true(isnan(windows_ratio(&term, 1, &term, 1)));
 	assert_int_equal(windows_total(w, &(struct run_result){ 0 }, &err), ERR_INPUT);
 	windows_destroy(w);
 }

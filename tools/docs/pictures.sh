@@ -49,14 +49,21 @@ tally() {
 	softpmu report --html compared.html -i after.data --compare before.data
 }
 
-# A C++ program, -O2 with inlining, with everything that a page can take in.
+# add NAME START OPTION... PROGRAM...: makes the page of NAME.data with all that a page can take in; its pipeline begins
+# at START, and has 90,000 instructions at most.
+add() {
+	name=$1 start=$2; shift 2
+	softpmu topdown --json -o topdown.json "$@"
+	softpmu cost --json --histogram -o cost.json "$@"
+	softpmu trace -q --pipeline pipeline.json --start "$start" --stop 90000 "$@"
+	softpmu report --html "$name.html" -i "$name.data" --add topdown.json,cost.json,pipeline.json
+}
+
+# A C++ program, -O2 with inlining.
 cxx() {
 	cp "$programs/inlined" .
 	softpmu record -q -c 1009 -o cxx.data --html cxx.html ./inlined 300
-	softpmu topdown --json -o topdown.json ./inlined 300
-	softpmu cost --json --histogram -o cost.json ./inlined 300
-	softpmu trace -q --pipeline pipeline.json --start main ./inlined 300
-	softpmu report --html cxx.html -i cxx.data --add topdown.json,cost.json,pipeline.json
+	add cxx main ./inlined 300
 }
 
 # ---- every view ----
@@ -69,9 +76,13 @@ others() {
 	cp "$top/docs/examples/primes.py" .
 	softpmu record -q -d -W --heap -e cycles:u,$loads,$stores -c 101 -o threads.data --html threads.html \
 		./sharing false 4000 4
+	add threads main ./sharing false 4000 4
 	softpmu record -q -d -W -e cycles:u,$loads -c 10007 -o phased.data --html phased.html ./phases 3
+	add phased main ./phases 3
 	softpmu record -q -c 20011 -o python.data --html python.html /usr/bin/python3 primes.py
+	add python 20000000 /usr/bin/python3 primes.py
 	softpmu record -q --core prescott -c 20011 -o p4.data --html p4.html ./work
+	add p4 main --core prescott ./work
 }
 
 # views PAGE: each view in each width and theme, and the page printed

@@ -225,7 +225,7 @@
 			if (sum[key] === undefined)
 				continue;
 			const [count, half] = total(run, sum, key), old = before && total(other, before, key);
-			const known = half === 0 ? "every one was counted"
+			const known = half === 0 ? "counted"
 				: `estimated from ${page.text.count(windows)} windows` +
 					(half === null ? "; its error is not known" : "");
 			rows.push([name, plusMinus(count, half), known, old ? plusMinus(...old) : ""]);

@@ -158,6 +158,6 @@ size_t symbols_place_inlined(const struct symbols_place *place, bool caller, con
 		*at = (struct found){ address, first, count + 1 };
 		f->inlined->addresses++;
 	}
-	*list = f->inlined->list + at->first;
+	*list = at->count > 1 ? f->inlined->list + at->first : NULL;
 	return at->count - 1;
 }

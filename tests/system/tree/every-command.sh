@@ -2,23 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every command runs once on a small program under the address and undefined-behaviour sanitizers.  A plain build reads
 # beyond an array, or a flag that nobody set, without a word.  `make check SAN=1` runs all tests so, and takes much
-# longer.  The sanitized program has a folder of its own in build/, which is removed at the end.
+# longer.  The sanitized program is that of the fuzzers' build (tests/fuzz/fuzz.mk).
 . "$TOP/tests/lib.sh"
 san=$SOFTPMU
-case $SOFTPMU in
-*/build/san/softpmu) ;;	# it is sanitized
-*)	echo 'int main(void) { return 0; }' >try.c
-	{ ${CC:-gcc} -fsanitize=address,undefined -o try try.c && ./try; } >try.log 2>&1 ||
-		skip "the compiler has no address and undefined-behaviour sanitizers"
-	O=build/every-command
-	trap 'rm -rf "$work" "$TOP/$O"' EXIT
-	unset MAKEFLAGS MAKELEVEL MFLAGS
-	rm -rf "${TOP:?}/$O"
-	mkdir -p "$TOP/$O" && ln -s ../libexec "$TOP/$O/libexec" || exit 1
-	make -C "$TOP" --no-print-directory -j"$(nproc)" SAN=1 O=$O $O/softpmu >build.log 2>&1 ||
-		{ tail -n 20 build.log; echo "FAILED the sanitized build"; exit 1; }
-	san=$TOP/$O/softpmu ;;
-esac
+case $SOFTPMU in */build/san/softpmu) ;; *) san=$TOP/build/fuzz/softpmu ;; esac
+[ -x "$san" ] || skip "build/fuzz/softpmu is not built (make fuzz)"
 export ASAN_OPTIONS=detect_leaks=1
 
 ran=" "

@@ -59,7 +59,7 @@ run sums.js
 echo parts
 run parts.js
 eval page.choose({ function: page.runs[0].functions.name.findIndex((n) => page.runs[0].strings[n] === "worker") }) || "chosen"
-eval [...document.querySelectorAll("#view-memory th")].some((t) => t.textContent === "By it")
+eval [...document.querySelectorAll("#view-memory th")].some((t) => t.textContent === "By function")
 eval page.memory().objects.reduce((n, o) => n + o.chosen, 0) > 0
 click #view-memory .plain tr:last-child td
 eval page.nameOf(page.runs[0], page.chosen.function)

@@ -8,7 +8,7 @@
 	const methods = [
 		["analytic", "Analytic", "one", "latency by the fields of the core, nothing hidden"],
 		["duration", "Duration", "six", "cycles in which one was in progress, divided by the events"],
-		["pushout", "Pushout", "two", "cycles by which uops with it retired late, divided by the events"],
+		["pushout", "Pushout", "two", "mean delay of retirement, over the uops that had the event"],
 		["total_time", "Total time", "three", "cycles that a replay without the event saves, for each event"],
 	];
 	const events = [], groups = [], histograms = new Map();
@@ -37,7 +37,7 @@
 			return "";
 		const low = known[0], high = known[known.length - 1], times = o[high[0]] / o[low[0]];
 		if (times < 1.25)
-			return "The methods agree within 25 %: little is hidden, and little comes with it.";
+			return "The methods agree within 25 %: little of the cost is hidden or shared.";
 		const said = `${high[1]} is ${times.toFixed(1)} times ${low[1].toLowerCase()}`;
 		if (low[0] === "total_time")
 			return `${said}: other work hides most of the event.`;
@@ -121,7 +121,7 @@
 		const sum = pairs.reduce((n, [value, count]) => n + value * count, 0);
 		const quartiles = o.pushout_quartiles ? ` Quartiles: ${o.pushout_quartiles.join(", ")}.` : "";
 		detail.append(element("p", { class: "note" },
-			`${text.count(all)} uops by the cycles by which they retired late; the latest by ` +
+			`${text.count(all)} uops, by cycles of delay at retirement; at most ` +
 				`${text.count(pairs[pairs.length - 1][0])}.${quartiles}`),
 		element("div", { class: "histogram", role: "group", "aria-label": "Histogram of pushouts" },
 			...out.map((b) => bar(b.n / most, "two", b.label,

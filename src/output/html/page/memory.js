@@ -40,7 +40,7 @@
 		}];
 		if (page.chosen.function >= 0)
 			list.splice(2, 0, {
-				title: "By it", hint: `The part of ${page.nameOf(run, page.chosen.function)}`,
+				title: "By function", hint: `The part of ${page.nameOf(run, page.chosen.function)}`,
 				value: (o) => o.chosen / o.period, text: (o) => text.percent(o.chosen, o.period),
 				share: (o) => o.chosen / o.period,
 			});
@@ -107,7 +107,7 @@
 				{ title: "Threads", minor: true, value: (l) => l.threads },
 				{ title: "From another", minor: true, value: (l) => l.other,
 					text: (l) => text.count(l.other),
-					hint: "Samples of which the data came modified from another core" },
+					hint: "Samples whose data another core had modified" },
 				{ title: "Sharing", left: true, value: sharing },
 				{ title: "Object", wide: true, minor: true, value: (l) => l.object },
 			],
@@ -116,11 +116,13 @@
 		return () => {
 			const falsely = sums.lines.filter((l) => sharing(l) === "false sharing").length;
 			said.textContent = sums.lines.length
-				? `${falsely} of ${sums.lines.length} lines are falsely shared: no byte of them has ` +
-					`samples of two threads, and each has ${enough} samples or more. Keep such ` +
-					"bytes on different lines."
-				: "None: no line with samples of two threads, one of which stores. With more samples " +
-					"(softpmu mem record -c) more lines are seen.";
+				? falsely ? `False sharing on ${falsely} of these lines: at least ${enough} samples, ` +
+					"and no byte used by two threads. Keep data of different threads on " +
+					"different lines."
+					: "No false sharing was found: that takes at least " +
+						`${enough} samples of a line, and no byte used by two threads.`
+				: "None: no line with samples of two threads, one of which stores. A smaller period " +
+					"(softpmu mem record -c N) shows more lines.";
 			place.hidden = !sums.lines.length;
 			chosen = sums.lines.find((l) => l.address === chosen?.address) || sums.lines[0] || null;
 			details();
@@ -185,9 +187,9 @@
 		return () => {
 			const over = sums.sets.filter((s) => s.lines > ways).length;
 			const most = sums.sets.reduce((n, s) => Math.max(n, s.lines), 0);
-			said.textContent = `${sets} sets of ${ways} ways and ${line} bytes. A column is a set, its ` +
-				`height the lines that samples hit in it, at most ${most}. ` +
-				(over ? `${over} sets have more lines than ways (above the mark).`
+			said.textContent = `${sets} sets of ${ways} ways and ${line} bytes. Column height: ` +
+				`sampled lines in the set (maximum ${most}). ` +
+				(over ? `Sets with more lines than ways (above the mark): ${over}.`
 					: "No set has more lines than ways.");
 			map.redraw();
 		};

@@ -57,20 +57,29 @@
 		"bad.clear.order": "machine clears for the order of memory accesses",
 		"bad.clear.other": "machine clears for code that was rewritten",
 		"fe.latency.icache": "code that is not in L1I", "fe.latency.itlb": "translations of code addresses",
+		"fe.latency.resteer.mispredict": "fetch behind mispredicted branches",
+		"fe.latency.resteer.clear": "fetch behind machine clears",
+		"fe.latency.resteer.unknown": "fetch behind branches unknown to the BTB",
+		"fe.latency.dsb_switch": "switches from the uop cache (DSB) to the decoders (MITE)",
+		"fe.latency.lcp": "length-changing prefixes",
+		"fe.latency.ms_switch": "switches to the microcode sequencer (MS)",
+		"fe.bandwidth.dsb": "more uops from the uop cache (DSB)",
+		"fe.bandwidth.mite": "more uops from the legacy decoders (MITE)",
+		"fe.bandwidth.ms": "more uops from the microcode sequencer (MS)",
+		"fe.bandwidth.lsd": "more uops from the loop stream detector (LSD)",
 	};
 	const advice = {
 		"be.memory.l2": "Smaller or denser data, or accesses in order, would help.",
 		"be.memory.l3.latency": "Smaller or denser data, or accesses in order, would help.",
-		"be.memory.l3.contested": "Data of different threads in lines of their own would help.",
-		"be.memory.store.shared": "Data of different threads in lines of their own would help.",
+		"be.memory.l3.contested": "Keep data of different threads on different lines.",
+		"be.memory.store.shared": "Keep data of different threads on different lines.",
 		"be.memory.l1.dtlb": "Huge pages, or fewer pages in use at a time, would help.",
 		"be.memory.dram.latency": "Smaller or denser data, accesses in order, or prefetching would help.",
 		"be.memory.dram.bandwidth": "Smaller or denser data would help.",
 		"be.memory.store.latency": "Stores that miss hold the buffer up: accesses in order would help.",
 		"be.core.divider": "A multiplication by the reciprocal, or a shift, may do.",
 		"be.core.chain": "The instructions form a chain: several independent sums or lists would shorten it.",
-		"bad.mispredict": "A conditional move, a table, or sorted data would make the branches go away or " +
-			"predictable.",
+		"bad.mispredict": "Conditional moves or tables avoid such branches; sorted data make them predictable.",
 		"fe.latency.icache": "Less code on the hot path, or code laid out by a profile, would help.",
 	};
 
@@ -83,9 +92,10 @@
 			: "lost to bad speculation";
 		const all = sum.part(`${most.split(".")[0]}.`);
 		return { score: share, cause: most, view: "timeline", what: {},
-			text: `${percent(all)} of the issue slots were ${group}; most of these ` +
-				`(${percent(share)} of all slots) waited for ` +
-				`${causes[most] || most}. ${advice[most] || ""}` };
+			text: `${percent(all)} of the issue slots were ${group}; the largest part ` +
+				`(${percent(share)} of all slots) ` +
+				`${most.startsWith("bad") ? "went to" : "waited for"} ${causes[most] || most}. ` +
+				(advice[most] || "") };
 	}
 
 	function functionFinding() {
@@ -102,7 +112,7 @@
 			const part = percent(cycles / x.cycles);
 			why = name === "retiring"
 				? ` ${2 * cycles > x.cycles ? "Most" : "The largest part"} of its cycles (${part}) ` +
-					"retire instructions: fewer would make it faster."
+					"retire instructions: fewer instructions would help."
 				: ` Of its cycles, ${part} have the cause “${name}”.`;
 		}
 		return { score: share, view: "functions", what: { function: best },
@@ -112,9 +122,9 @@
 
 	function branchFinding(sum) {
 		const rate = sum.branches ? sum.mispredicts / sum.branches : 0;
-		const cost = sum.part("bad.") + sum["fe.latency.resteer.mispredict"] / sum.slots;
+		const cost = (sum["bad.mispredict"] + sum["fe.latency.resteer.mispredict"]) / sum.slots;
 		return rate < 0.01 || cost < 0.03 ? null : { score: cost, view: "functions", what: {},
-			text: `${percent(rate)} of the branches were mispredicted, which took ${percent(cost)} of ` +
+			text: `${percent(rate)} of the branches were mispredicted; they cost ${percent(cost)} of ` +
 				`the issue slots. ${advice["bad.mispredict"]}` };
 	}
 
@@ -156,8 +166,7 @@
 		const there = t.threads.reduce((a, x) => a + x.values[c].length * t.cycles, 0);
 		const waited = 1 - ran / there;
 		return waited < 0.2 ? null : { score: waited / 2, view: "timeline", what: {},
-			text: `The ${t.threads.length} threads waited ${percent(waited)} of the time in which they ` +
-				"were there." };
+			text: `The ${t.threads.length} threads waited for ${percent(waited)} of their lifetime.` };
 	}
 
 	function changeFinding() {
@@ -231,7 +240,7 @@
 			rows.push([name, plusMinus(count, half), known, old ? plusMinus(...old) : ""]);
 		}
 		if (sum)
-			rows.push(["instructions a cycle", perCycle(run, sum), "",
+			rows.push(["IPC", perCycle(run, sum), "",
 				before ? perCycle(other, before) : ""]);
 		run.profile.events.forEach((e) => {
 			const same = other?.profile.events.find((x) => x.name === e.name);
@@ -239,8 +248,8 @@
 			rows.push([`${e.name}, sampled`, page.text.count(e.period),
 				!e.samples ? "no sample was taken"
 					: `${page.text.count(e.samples)} sample${e.samples > 1 ? "s" : ""}` + (windows
-						? ", those in windows weighted by what a window stands for"
-						: `; up to ${page.text.count(most)} a thread more`),
+						? ", weighted by the length that each window represents"
+						: `; at most ${page.text.count(most)} uncounted per thread`),
 				same ? page.text.count(same.period) : ""]);
 		});
 		const table = page.element("table", { class: "plain" },
@@ -263,7 +272,7 @@
 			facts.push(["Compared with", `${other.name}: ${other.summary.command.join(" ")}`]);
 		for (const { warning } of page.runs)
 			if (warning)
-				facts.push(["Mind", `${warning}.`]);
+				facts.push(["Warning", `${warning}.`]);
 		if (run.profile.lost)
 			facts.push(["Lost", `${page.text.count(run.profile.lost)} samples`]);
 		const list = page.element("ol", { class: "findings" });

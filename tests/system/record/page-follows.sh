@@ -182,4 +182,18 @@ printf '%s\n' 'open x.html' 'wait document.documentElement.dataset.ready' \
 	>script
 "$PROGRAMS/browser" <script >out 2>err
 same 'the page says so, too' "$(cat out)" true
+# ---- false sharing, although the first thread adds up the others' counters in the end (docs/howto/fix-by-page.md) ----
+cp "$TOP/docs/examples/word_tally.c" . && gcc -O1 -g -o tally word_tally.c -pthread || exit 1
+"$SOFTPMU" record -q -d -W -e cycles:u,mem_inst_retired.all_loads:p,mem_inst_retired.all_stores:p -o tally.data \
+	--html tally.html ./tally >out 2>&1 || bad 'record' out
+cat >script <<'END'
+size 1280 900
+open tally.html
+wait document.documentElement.dataset.ready
+eval page.memory().lines.filter((l) => l.apart && l.samples >= 20).map((l) => l.object).join(" ")
+eval page.memory().lines.find((l) => l.apart && l.samples >= 20).threads
+END
+"$PROGRAMS/browser" --limit=200 <script >out 2>err || bad 'the browser does what the script says' err
+same 'one line is falsely shared, that of the counters' "$(sed -n 1p out)" tally
+near 'by four threads, and read by one' "$(sed -n 2p out)" 4 5
 exit $failed

@@ -7,8 +7,9 @@
  *     samples, stores, period, latencies, latency (sum of these), levels (samples, in the order of page.memoryLevels),
  *     verdict, and chosen: the periods of the chosen function
  * lines: those that several threads of a process accessed and one of them wrote, most samples first, LINES at most:
- *     address, object, samples, other (came modified from another core), threads, same (a byte has samples of two
- *     threads), accesses: [{ access, samples }], the access being an index of the part's columns (part_memory.c)
+ *     address, object, samples, other (came modified from another core), threads, apart (each byte is one thread's but
+ *     for 5 % of the samples, and the bytes are of two threads at least), accesses: [{ access, samples }], the access
+ *     being an index of the part's columns (part_memory.c)
  * sets: by number of the set: { lines, samples }; empty if the cache is not known */
 "use strict";
 (() => {
@@ -64,6 +65,24 @@
 		o.chosen += access.function[a] === page.chosen.function ? period : 0;
 	}
 
+	/* A thread that sums the others' counters up at the end reads all of them: one sample of it changes little. */
+	function apart(accesses) {
+		const bytes = new Map(), owners = new Set();
+		let all = 0, owned = 0;
+		for (const { access: a, samples: n } of accesses) {
+			const byte = access.offset[a], who = bytes.get(byte) || new Map();
+			bytes.set(byte, who);
+			who.set(access.thread[a], (who.get(access.thread[a]) || 0) + n);
+			all += n;
+		}
+		for (const who of bytes.values()) {
+			const [thread, n] = [...who].reduce((x, y) => y[1] > x[1] ? y : x);
+			owners.add(thread);
+			owned += n;
+		}
+		return owners.size > 1 && owned >= 0.95 * all;
+	}
+
 	/* counts: samples by access */
 	function sharedLines(counts, objects) {
 		const by = new Map();
@@ -75,18 +94,15 @@
 		}
 		const lines = [];
 		for (const accesses of by.values()) {
-			const threads = new Set(accesses.map((x) => access.thread[x.access])), bytes = new Map();
+			const threads = new Set(accesses.map((x) => access.thread[x.access]));
 			if (threads.size < 2 || !accesses.some((x) => access.store[x.access]))
 				continue;
-			for (const { access: a } of accesses)
-				bytes.set(access.offset[a],
-					(bytes.get(access.offset[a]) || new Set()).add(access.thread[a]));
 			const sum = (f) => accesses.reduce((n, x) => n + f(x), 0), [{ access: first }] = accesses;
 			lines.push({ address: memory.lines[access.line[first]], accesses,
 				object: objects.get(access.object[first]).object, threads: threads.size,
 				samples: sum((x) => x.samples),
 				other: sum((x) => access.other[x.access] ? x.samples : 0),
-				same: [...bytes.values()].some((who) => who.size > 1) });
+				apart: apart(accesses) });
 		}
 		lines.sort((a, b) => b.samples - a.samples || (a.address < b.address ? -1 : 1));
 		return lines.slice(0, LINES);

@@ -64,8 +64,8 @@
 
 	/* ---- lines of several threads ---- */
 
-	/* Bytes of one line, each used by one thread only: false sharing, if there are enough samples to say so. */
-	const sharing = (l) => l.same ? "the same bytes" : l.samples < enough ? "few samples" : "false sharing";
+	/* Bytes of one line, each used by one thread: false sharing, if there are enough samples to say so. */
+	const sharing = (l) => !l.apart ? "the same bytes" : l.samples < enough ? "few samples" : "false sharing";
 
 	/* Who uses a line: rows of texts, and the function of each. */
 	function who(l) {
@@ -117,10 +117,10 @@
 			const falsely = sums.lines.filter((l) => sharing(l) === "false sharing").length;
 			said.textContent = sums.lines.length
 				? falsely ? `False sharing on ${falsely} of these lines: at least ${enough} samples, ` +
-					"and no byte used by two threads. Keep data of different threads on " +
-					"different lines."
-					: "No false sharing was found: that takes at least " +
-						`${enough} samples of a line, and no byte used by two threads.`
+					"95 % of them at bytes of one thread each. Keep data of different threads " +
+					"on different lines."
+					: `No false sharing was found. It takes ${enough} samples of a line, ` +
+						"95 % of them at bytes of one thread each."
 				: "None: no line with samples of two threads, one of which stores. A smaller period " +
 					"(softpmu mem record -c N) shows more lines.";
 			place.hidden = !sums.lines.length;

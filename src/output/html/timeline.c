@@ -414,8 +414,9 @@ static int make_totals(struct timeline *t, const struct run_result *r, struct er
 
 int timeline_keep(struct timeline *t, struct perfdata_writer *w, const struct run_result *r, struct err *err)
 {
-	const int bad = t->windows ? make_totals(t, r, err) : 0;
-	if (bad)
+	/* ERR_INPUT: no window has an instruction, as if there were none */
+	const int bad = t->windows ? make_totals(t, r, err) : ERR_INPUT;
+	if (bad && bad != ERR_INPUT)
 		return bad;
 	char *text = NULL;
 	size_t bytes = 0;
@@ -427,8 +428,8 @@ int timeline_keep(struct timeline *t, struct perfdata_writer *w, const struct ru
 	put(to, t->hz);
 	put(to, t->core.width);
 	put(to, t->windows);
-	put(to, t->windows ? TIMELINE_COUNTS - !t->l3 : 0);
-	for (unsigned c = 0; c < TIMELINE_COUNTS && t->windows; c++)
+	put(to, bad ? 0 : TIMELINE_COUNTS - !t->l3);
+	for (unsigned c = 0; c < TIMELINE_COUNTS && !bad; c++)
 		if (has_column(t, c)) {
 			put(to, t->total[c].count);
 			put(to, t->total[c].known ? t->total[c].half + 1 : 0);

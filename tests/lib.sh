@@ -49,7 +49,7 @@ near() {
 }
 within() {
 	if awk -v v="$2" -v e="$3" -v p="$4" \
-		'BEGIN { exit !(v != "" && v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }'
+		'BEGIN { exit !(v != "" && 100 * (e - v) <= e * p && 100 * (v - e) <= e * p) }'
 	then ok "$1: $2"
 	else bad "$1: $2, expected $3 within $4 %"; fi
 }

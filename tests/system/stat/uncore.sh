@@ -117,7 +117,7 @@ for core in skylake ivy-bridge; do
 			-e $load:u,$vain.miss_xcore "$PROGRAMS/threads" stale $n >v$n
 	done
 	within "$core: each load of a line that another core dropped snoops it in vain" \
-		"$(($(of $vain.miss_xcore v3000) - $(of $vain.miss_xcore v1000)))" 2000 0.15
+		"$(($(of $vain.miss_xcore v3000) - $(of $vain.miss_xcore v1000)))" 2000 0.1
 	within "$core: the loads say so, too" "$(($(of $load:u v3000) - $(of $load:u v1000)))" 2000 0.1
 done
 # Each load that hits L3 has one answer of the other cores.

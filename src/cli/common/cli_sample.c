@@ -3,6 +3,7 @@
  */
 #include "cli/common/cli_sample.h"
 #include "isa/isa.h"
+#include "run/executed.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,14 +374,12 @@ double cli_sample_weight(const struct cli_sample *s, const struct run_thread *t,
 
 void cli_sample_executed(struct cli_sample *s, const struct iblock *b, unsigned insns, uint64_t times, bool repeats)
 {
-	const unsigned whole = insns - (repeats && insns);
 	const struct uop *end = b->uop + b->uops;
 	for (size_t i = 0; i < s->events; i++) {
 		struct cli_sample_exact *exact = &s->exact[i];
 		for (const struct uop *u = b->uop; exact->is && u < end && u->insn < insns; u++) {
 			const uint64_t n = session_uop(s->session, i, u->is);
-			/* how many uops a REP instruction has is not known here */
-			if (n && (u->insn >= whole || b->insn[u->insn].flags & INSN_REP))
+			if (n && !executed_once(b, u, insns, repeats))
 				exact->is = false;
 			exact->count += n * times;
 		}

@@ -2,6 +2,7 @@
  * Gathers counts over time; timeline.h describes them. */
 #include "output/html/timeline.h"
 #include "analysis/windows.h"
+#include "run/executed.h"
 #include "util/grow.h"
 #include <math.h>
 #include <stdlib.h>
@@ -328,16 +329,13 @@ void timeline_executed(struct timeline *t, const struct iblock *b, unsigned insn
 {
 	static const struct { enum timeline_count count; uint64_t is; } what[] = {
 		{ TIMELINE_BRANCHES, SPMU_IS(BRANCH) }, { TIMELINE_LOADS, SPMU_IS(LOAD) } };
-	const unsigned whole = insns - (repeats && insns);
 	for (unsigned k = 0; k < sizeof what / sizeof *what; k++) {
 		const enum timeline_count c = what[k].count;
 		uint64_t n = 0;
 		for (const struct uop *u = b->uop; u < b->uop + b->uops && u->insn < insns; u++) {
 			if (!(u->is & what[k].is))
 				continue;
-			/* how many uops a REP instruction has is not known here */
-			if (u->insn >= whole || b->insn[u->insn].flags & INSN_REP)
-				t->is_executed[c] = false;
+			t->is_executed[c] &= executed_once(b, u, insns, repeats);
 			n++;
 		}
 		t->executed[c] += n * times;

@@ -231,7 +231,7 @@ const struct cost_event cost_events[] = {
 		.change = cost_change_itlb, .by_default = true },
 	{ .name = "clear", .help = "machine clears", .tag = "clear", .analytic = clear, .busy = { SIG(RECOVERY) },
 		.busy_how = "recovery cycles, also those of mispredicted branches", .change = cost_change_clear,
-		.by_default = true },
+		.only = "free.clear=1", .by_default = true },
 	{ .name = "lock", .help = "locked accesses", .tag = "lock & load", .analytic = lock,
 		.busy = { SIG(LOCK_DURATION) }, .busy_how = "cycles in which L1D is locked", .change = cost_no_change,
 		.only = "free.lock=1", .by_default = true },

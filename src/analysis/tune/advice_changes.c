@@ -35,7 +35,7 @@ static const struct {
 	[ADVICE_SPLIT] = { .event = "split", COST_BETTER },
 	[ADVICE_ALIAS] = { .event = "no_forward", COST_BETTER },
 	[ADVICE_FORWARD] = { .event = "no_forward", COST_ONLY },
-	[ADVICE_CLEAR] = { .event = "clear", COST_BETTER },
+	[ADVICE_CLEAR] = { .event = "clear", COST_ONLY },
 	[ADVICE_SNOOP] = { .event = "other_core", COST_ONLY },
 	[ADVICE_LOCK] = { .event = "lock", COST_ONLY },
 	[ADVICE_OWN] = { .fields = "free.snoop=1,free.lock=1" },

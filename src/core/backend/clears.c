@@ -56,15 +56,25 @@ static uint64_t machine_clear(
 
 uint64_t clears_passed_store(struct core *c, uint64_t ip, uint64_t addr, uint64_t known)
 {
-	uint64_t cycle = max64(known, c->e.now) + 1;
+	const uint64_t cycle = max64(known, c->e.now) + 1;
 	return machine_clear(c, SPMU_SIG_CLEAR_MEMORY_ORDER, cycle, c->config.clear_cycles, ip, addr) +
 		c->rn.frontend_latency + c->rn.dispatch_delay;
+}
+
+void clears_passed_free(struct core *c, uint64_t ip, uint64_t addr, uint64_t known)
+{
+	const uint64_t cycle = max64(known, c->e.now) + 1;
+	emit_signal_at(&c->e, SPMU_SIG_CLEAR_MEMORY_ORDER, cycle, cycle, 1, ip, addr);
 }
 
 /* A clear waits for the next instruction, which comes to frontend_enter and from there to clears_take. */
 static void wait(struct core *c, enum spmu_signal signal, uint64_t ip, uint64_t addr)
 {
 	struct clears *cl = &c->cl;
+	if (UNLIKELY(c->config.free_clear)) {
+		emit_signal_at(&c->e, signal, c->e.now + 1, c->e.now + 1, 1, ip, addr);
+		return;
+	}
 	cl->pending = true;
 	cl->signal = signal;
 	cl->ip = ip;

@@ -33,6 +33,8 @@ void clears_reset(struct core *c);
 /* A load passed a store that it depends on, whose address was known at `known`.  Returns the cycle in which the
  * load may go again. */
 uint64_t clears_passed_store(struct core *c, uint64_t ip, uint64_t addr, uint64_t known);
+/* The same with free.clear: only the event is told. */
+void clears_passed_free(struct core *c, uint64_t ip, uint64_t addr, uint64_t known);
 /* A store is about to write a line that L1I holds (emitter.code_written).  Without timing nothing is in flight that
  * would have to be thrown away. */
 void clears_code_written(void *core, uint64_t addr, uint32_t size, bool timed);

@@ -276,12 +276,16 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	if (UNLIKELY(s && s->addr_ready > at)) {
 		/* it read past the store: the load and everything younger is thrown away */
 		*did |= SPMU_DID(CLEAR_MEMORY_ORDER);
-		at = clears_passed_store(c, ip, addr, s->addr_ready);
-		*dispatch = at;		/* its second dispatch, which stands; that its port is free then is assumed */
-		while ((int32_t)(found - 1 - q->head) >= 0 && !(q->wants_data && q->head + 1 == q->tail))
-			lsq_commit(c);	/* the store has retired */
-		if (s->commit <= at)
-			s = NULL;
+		if (c->config.free_clear) {
+			clears_passed_free(c, ip, addr, s->addr_ready);
+		} else {
+			at = clears_passed_store(c, ip, addr, s->addr_ready);
+			*dispatch = at;	/* its second dispatch, which stands; that its port is free then is assumed */
+			while ((int32_t)(found - 1 - q->head) >= 0 && !(q->wants_data && q->head + 1 == q->tail))
+				lsq_commit(c);	/* the store has retired */
+			if (s->commit <= at)
+				s = NULL;
+		}
 	}
 	if (s && UNLIKELY(s->flush)) {
 		while ((int32_t)(found - 1 - q->head) >= 0)

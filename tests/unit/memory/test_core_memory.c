@@ -214,6 +214,23 @@ static void test_load_that_passed_its_store_clears_the_machine_once(void **state
 	bench_end(&b);
 }
 
+static void test_free_clear_is_told_and_throws_nothing_away(void **state)
+{
+	(void)state;
+	struct bench b;
+	fixture_start(&b, NULL, "clear.cycles=10 free.clear=1");
+	late_store();
+	bench_run(&b, &k, (const uint64_t[]){ 0x8000, 0x8000 }, 0x1000);
+	core_flush(b.c, true);
+	const struct seen *store = &out.uop[1], *load = &out.uop[3];
+	assert_true(load->did & SPMU_DID(CLEAR_MEMORY_ORDER));
+	assert_int_equal(heard_count(SPMU_SIG_CLEAR_MEMORY_ORDER), 1);
+	assert_int_equal(heard_sum(SPMU_SIG_RECOVERY), 0);
+	assert_true(load->did & SPMU_DID(FORWARDED));
+	assert_true(load->dispatch < store->dispatch);
+	bench_end(&b);
+}
+
 static void test_unproven_load_waits_for_store_addresses(void **state)
 {
 	(void)state;
@@ -559,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_neighbouring_bytes_do_not_concern_the_load),
 		cmocka_unit_test(test_4k_alias_delays_the_load),
 		cmocka_unit_test(test_load_that_passed_its_store_clears_the_machine_once),
+		cmocka_unit_test(test_free_clear_is_told_and_throws_nothing_away),
 		cmocka_unit_test(test_unproven_load_waits_for_store_addresses),
 		cmocka_unit_test(test_store_buffer_full_stalls_allocation),
 		cmocka_unit_test(test_stores_are_written_in_order_one_a_cycle),

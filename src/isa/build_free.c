@@ -24,22 +24,11 @@ static void serialize(struct uop *u)
 	u->unit = 0;
 }
 
-/* Every port to which some computation goes. */
-static uint16_t computing(const struct isa *isa)
-{
-	uint16_t ports = 0;
-	for (unsigned i = 0; i < isa->n_specs; i++)
-		if (isa->specs[i].kind == UOP_COMPUTE)
-			ports |= isa->specs[i].ports;
-	return ports;
-}
-
 void build_free(const struct build *c, bool far)
 {
 	const struct isa_options *o = &c->isa->o;
 	if (!(o->free_lock || o->free_divide || o->free_serialize || o->free_latency || o->free_ports))
 		return;
-	const uint16_t ports = computing(c->isa);
 	for (unsigned i = c->first; i < c->b->n; i++) {
 		struct uop *u = &c->b->uop[i];
 		if (o->free_lock && u->is & SPMU_IS(LOCK) && u->unit == UNIT_OTHER)	/* XCHG has no form without */
@@ -52,6 +41,6 @@ void build_free(const struct build *c, bool far)
 		if (o->free_latency && u->kind == UOP_COMPUTE && !u->unit && u->latency > 1)
 			u->latency = 1;
 		if (o->free_ports && u->kind == UOP_COMPUTE && u->ports)
-			u->ports = ports;
+			u->ports = c->isa->computing;
 	}
 }

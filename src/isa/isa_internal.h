@@ -94,6 +94,7 @@ enum { ROWS_MAX = 12288, SPECS_MAX = 65535, ROW_UOPS_MAX = 120, FORM_PLACES = 32
 struct isa {
 	char uarch[32];
 	uint16_t ports;		/* all ports of the core */
+	uint16_t computing;	/* every port to which some computation goes */
 	uint8_t unlaminate;
 	uint8_t macrofusion;	/* enum macrofusion */
 	uint8_t idioms;		/* enum idioms */

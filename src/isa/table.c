@@ -222,6 +222,7 @@ static int parse_uops(struct parser *p, const char *s, struct row *r)
 			return FAIL(p, "more than %d uops in all rows", SPECS_MAX);
 		for (long i = 0; i < times; i++)
 			isa->specs[isa->n_specs++] = u;
+		isa->computing |= u.kind == UOP_COMPUTE ? u.ports : 0;
 		r->count = (uint16_t)(r->count + times);
 		if (take(&s, "|")) {
 			if (split || !((isa_classes[r->cls].is & SPMU_IS(STRING_REP)) || !strncmp(r->name, "REP", 3)))

@@ -49,10 +49,13 @@ struct advice_place {		/* the sites of one place, added up */
 	uint64_t places;	/* instructions of it that were executed */
 	uint64_t allocations;	/* calls of the allocator; the caller sets it */
 	uint64_t string;	/* of STRING's instructions: cycles, in parts of 1 / EXACT_CYCLE */
-	uint64_t kept;		/* of FORWARDED: loads of one and the same address, of a variable in memory */
+	uint64_t kept;		/* advice_kept of the sites that restore no register; the caller sets it */
 };
 /* p: zero, with its names set. */
 void advice_place_add(struct advice_place *p, const struct evidence_site *s, const struct core_config *core);
+
+/* Loads of one and the same address that got what was just stored there, as of a variable in memory. */
+uint64_t advice_kept(const struct evidence_site *s);
 
 /* Whether a rule could apply to a line of a function with this sum.  This saves looking up lines. */
 bool advice_of_lines(const struct evidence_site *function);

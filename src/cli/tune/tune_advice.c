@@ -266,6 +266,19 @@ static void find_line(struct tune_advice *a, struct named *n)
 	n->function = *line.function ? line.function : n->symbol;
 }
 
+/* POP, LEAVE or RET: it loads what was stored by the function's beginning, or its call. */
+static bool restores(const struct tune_advice *a, const struct evidence_site *s)
+{
+	struct symbols_place at;
+	uint8_t code[2] = { 0 };
+	symbols_resolve(a->symbols, s->pid, s->ip, UINT64_MAX, &at);
+	struct symfile *f = symbols_place_file(&at);
+	if (!f || !symfile_read(f, at.address, code, sizeof code))
+		return false;
+	const uint8_t op = (code[0] & 0xf0) == 0x40 ? code[1] : code[0];	/* behind REX */
+	return (op & 0xf8) == 0x58 || op == 0xc9 || (op & 0xfe) == 0xc2;
+}
+
 static void add_places(struct tune_advice *a, const struct named *n, size_t sites, bool whole)
 {
 	for (size_t i = 0; i < sites; i++) {
@@ -280,6 +293,8 @@ static void add_places(struct tune_advice *a, const struct named *n, size_t site
 		}
 		advice_place_add(p, n[i].site, a->program.core);
 		p->allocations += n[i].allocations;
+		const uint64_t kept = whole ? advice_kept(n[i].site) : 0;
+		p->kept += kept && !restores(a, n[i].site) ? kept : 0;
 	}
 }
 

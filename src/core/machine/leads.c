@@ -14,7 +14,7 @@
 	X(dram_row_empty_ns) X(dram_row_conflict_ns) X(dram_others_ns) X(dram_refresh_ns) \
 	X(dram_refresh_interval_ns) X(dram_bandwidth) X(dram_line_ns) X(dram_write_ns) X(stlb_latency) \
 	X(walk_walkers) X(walk_overhead) X(free_l1_miss) X(free_l2_miss) X(free_dtlb_miss) X(free_icache_miss) \
-	X(free_snoop) X(free_walk) X(free_forward) X(free_clear) \
+	X(free_store_miss) X(free_snoop) X(free_walk) X(free_forward) X(free_clear) \
 	X(free_divide) X(free_serialize) X(free_latency) X(free_ports) \
 	/* front end */ \
 	X(dsb_width) X(mite_width) X(mite_switch) X(mite_latency) X(mite_lcp_penalty) X(ms_width) X(ms_enter) \

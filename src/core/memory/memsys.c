@@ -650,6 +650,8 @@ SLOW void store_slow(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cy
 	struct mem_result *r)
 {
 	store_general(m, addr, size, cycle, non_temporal, true, r);
+	if (__builtin_expect(m->free_store, 0))
+		r->ready = cycle + 1;
 }
 
 void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,

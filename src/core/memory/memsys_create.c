@@ -85,6 +85,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->l2_code_latency = c->l2_code_latency;
 	m->l2_lookup = c->l2_latency - c->l1d_latency;
 	m->free_l1 = c->free_l1_miss;
+	m->free_store = c->free_store_miss;
 	m->free_l2 = c->free_l2_miss;
 	m->free_dtlb = c->free_dtlb_miss;
 	m->free_icache = c->free_icache_miss;

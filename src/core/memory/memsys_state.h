@@ -152,7 +152,8 @@ struct memsys {
 	uint32_t write_around;
 	uint64_t around_free;		/* cycle at which the bus has taken the last of these stores */
 	uint32_t follows;		/* regions that want to know what happens to lines (memsys_follow) */
-	bool free_l1, free_l2, free_dtlb, free_icache, free_snoop, free_walk;	/* fields free.*: these take no time */
+	/* fields free.*: these take no time */
+	bool free_l1, free_l2, free_store, free_dtlb, free_icache, free_snoop, free_walk;
 	uint32_t number;		/* how many cores were created before it */
 	struct { uint64_t loads, l1, l2, l3, walks; } warmed;	/* demand misses, and page walks, that only warmed */
 	struct core_config config;	/* the fields that it was created from, for memsys_reset */

@@ -36,6 +36,7 @@ static const struct {
 	[ADVICE_ALIAS] = { .event = "no_forward", COST_BETTER },
 	[ADVICE_FORWARD] = { .event = "no_forward", COST_ONLY },
 	[ADVICE_CLEAR] = { .event = "clear", COST_ONLY },
+	[ADVICE_STORES] = { .event = "store_miss", COST_ONLY },
 	[ADVICE_SNOOP] = { .event = "other_core", COST_ONLY },
 	[ADVICE_LOCK] = { .event = "lock", COST_ONLY },
 	[ADVICE_OWN] = { .fields = "free.snoop=1,free.lock=1" },

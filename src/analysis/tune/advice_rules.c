@@ -44,6 +44,7 @@ void advice_place_add(struct advice_place *p, const struct evidence_site *s, con
 	a->apart += s->apart;
 	a->lines += s->lines;
 	a->bytes += s->bytes;
+	a->beside += s->beside;
 	a->slow += s->slow;
 	a->queued += s->queued;
 	a->serial += s->serial;
@@ -148,11 +149,20 @@ static bool dense(const struct advice_place *p)
 	return p->code_bytes * 4 >= p->code_lines * 64 * 3;
 }
 
+/* Behind a branch that the BTB does not know the pipeline is empty; what fills it again is charged to its stages. */
+static bool unknown_branches(const struct advice_place *p)
+{
+	const uint64_t unknown = p->sum.n[EVIDENCE_UNKNOWN_BRANCH];
+	return unknown >= ENOUGH && (unknown * 4 >= p->sum.n[EVIDENCE_JUMPS] || mostly(p, CAUSE(RESTEER)));
+}
+
 static bool code_size(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t missed = p->sum.n[EVIDENCE_ICACHE], decoded = p->sum.n[EVIDENCE_DECODED],
 		       holds = (uint64_t)r->core->dsb_sets * r->core->dsb_ways * r->core->dsb_line_uops;
 	a->charged = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
+	if (unknown_branches(p))
+		return false;
 	if (missed >= ENOUGH && p->code_lines * 64 > r->core->l1i_size && dense(p)) {
 		SAY(a,
 			"%" PRIu64 " KB of it are executed, and L1I has %u KB: %" PRIu64 " misses of L1I in %" PRIu64
@@ -161,8 +171,10 @@ static bool code_size(const struct advice_place *p, const struct advice_program 
 		return advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
 	}
 	/* a quarter of what the uop cache could hold at best: lines are seldom full */
+	/* decoders that keep retirement going, but slowly, are charged with nothing: then the replay says what it costs */
+	const bool others = a->charged * 10 >= advice_charged(p, ~0u) && !mostly(p, FETCH);
 	if (!holds || decoded < 10 * ENOUGH || decoded * 2 < p->sum.n[EVIDENCE_SLOTS] || !dense(p) ||
-		p->places * 4 < holds || !mostly(p, FETCH) || r->lcp * 20 > decoded)
+		p->places * 4 < holds || others || r->lcp * 20 > decoded)
 		return false;
 	SAY(a,
 		"%" PRIu64 " of its %" PRIu64 " uops come from the legacy decoders; %" PRIu64 " KB of code are "
@@ -181,7 +193,7 @@ static bool code_layout(const struct advice_place *p, const struct advice_progra
 		"BTB, %" PRIu64 " taken branches in %" PRIu64 " instructions",
 		missed, pages, unknown, jumps, p->sum.instructions);
 	a->charged = advice_charged(p, CAUSE(ICACHE) | CAUSE(ITLB) | CAUSE(RESTEER));
-	if (unknown >= ENOUGH && mostly(p, CAUSE(RESTEER)))
+	if (unknown_branches(p))
 		return advice_gains(a, ADVICE_BTB, unknown, r->n[EVIDENCE_UNKNOWN_BRANCH]);
 	if (missed + pages >= ENOUGH && mostly(p, CAUSE(ICACHE) | CAUSE(ITLB)))
 		return missed >= pages ? advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE])
@@ -240,11 +252,26 @@ static uint64_t taken(const uint64_t n[EVIDENCE_COUNT])
 	return n[EVIDENCE_OTHER_CORE] + n[EVIDENCE_STORE_OTHER_CORE];
 }
 
+/* The core had the line when it executed the store, and not any more when it came to write it. */
+static bool writes_beside(const struct advice_place *p, const struct advice_program *r, struct advice *a)
+{
+	const uint64_t n = p->sum.beside, stores = p->sum.n[EVIDENCE_STORES];
+	a->charged = advice_charged(p, CAUSE(STORES));
+	if (n < ENOUGH || n * 2 < stores || a->charged * 10 < advice_charged(p, ~0u))
+		return false;
+	SAY(a,
+		"%" PRIu64 " of %" PRIu64 " stores are to lines of which another thread uses other bytes, and retirement "
+		"waits for the store buffer",
+		n, stores);
+	a->uncertain = true;
+	return advice_gains(a, ADVICE_SNOOP, n, r->beside);
+}
+
 static bool false_sharing(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = taken(p->sum.n);
 	if (n < ENOUGH || p->sum.apart * 2 < n)
-		return false;
+		return writes_beside(p, r, a);
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " accesses got a line that another core had changed; in %" PRIu64
 		" of them no two threads use the same bytes of it",
@@ -375,11 +402,7 @@ static bool store_fields(const struct advice_place *p, const struct advice_progr
 		p->sum.lines, most >> 10, (double)p->sum.bytes / (double)p->sum.lines, missed_stores,
 		n[EVIDENCE_STORES], missed_stores - n[EVIDENCE_STORE_L2]);
 	a->charged = advice_charged(p, CAUSE(STORES));
-	return advice_gains(a,
-		n[EVIDENCE_STORE_L2] * 2 >= missed_stores   ? ADVICE_L2
-		: n[EVIDENCE_STORE_L3] * 2 >= missed_stores ? ADVICE_L3
-							    : ADVICE_MEMORY,
-		missed_stores, missed(r->n) + r->n[EVIDENCE_STORE_MISS]);
+	return advice_gains(a, ADVICE_STORES, missed_stores, r->n[EVIDENCE_STORE_MISS]);
 }
 
 static bool blocking(const struct advice_place *p, const struct advice_program *r, struct advice *a)

@@ -21,7 +21,7 @@
 
 #define ADVICE_CHANGES(X) /* of the machine */ \
 	X(NONE) X(PREDICTOR) X(INDIRECT) X(BTB) X(L1I) X(ITLB) X(DSB) X(JCC) X(LCP) X(FRONT_END) X(SPLIT) X(ALIAS) \
-	X(FORWARD) X(CLEAR) X(SNOOP) X(LOCK) X(OWN) X(SERIALIZE) X(L2) X(L3) X(MEMORY) X(PAGES) X(DIVIDE) X(ASSIST) \
+	X(FORWARD) X(CLEAR) X(STORES) X(SNOOP) X(LOCK) X(OWN) X(SERIALIZE) X(L2) X(L3) X(MEMORY) X(PAGES) X(DIVIDE) X(ASSIST) \
 	X(BLEND) X(LATENCY) X(PORTS) X(PARTIAL)
 enum advice_change {
 #define X(name) ADVICE_##name,
@@ -37,6 +37,8 @@ void advice_check(enum advice_change change, char *text, size_t bytes);
 
 struct advice_place {		/* the sites of one place, added up */
 	const char *function, *file, *dso;	/* file: "" if not known.  The caller owns the texts. */
+	const char *caller, *caller_file;	/* of code from a library's header: the program's own line; "": none */
+	unsigned caller_line;
 	unsigned line;		/* 0: not known, or the whole function */
 	bool whole;		/* the whole function */
 	struct evidence_site sum;	/* sum of all sites; ip: of the first one */
@@ -66,7 +68,7 @@ struct advice_program {		/* what a rule knows of the whole run */
 	double charged;		/* cycles of the exact profile, of all threads; 0: there is none */
 	uint64_t n[EVIDENCE_COUNT];	/* of all places */
 	double part[EXACT_CAUSES];	/* cycles of the exact profile by cause */
-	uint64_t lcp, merged, queued;	/* evidence_lcp; evidence_site.merged and queued of all places */
+	uint64_t lcp, merged, queued, beside;	/* evidence_lcp; evidence_site.merged, queued, beside of all places */
 	uint64_t allocations;		/* calls of the allocator */
 	double allocator;		/* cycles of the exact profile that are charged to its functions */
 };

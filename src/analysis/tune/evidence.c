@@ -376,6 +376,7 @@ static void on_access(struct evidence_thread *t, struct evidence_site *s, const 
 			line_missed(l, (uint32_t)(s - e->site) + 1);
 		if (u->did & (load ? SPMU_DID(SNOOP_HITM) : SPMU_DID(STORE_HITM)) && !(l->first & l->others))
 			s->apart++;
+		s->beside += !load && l->others && (l->first || l->thread != t->number) && !(l->first & l->others);
 	}
 }
 

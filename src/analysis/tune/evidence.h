@@ -88,6 +88,8 @@ struct evidence_site {		/* an instruction of a thread */
 	uint64_t code_conflict;	/* conflict misses of ICACHE */
 	/* of OTHER_CORE and STORE_OTHER_CORE: in lines in which no two threads used the same bytes */
 	uint64_t apart;
+	/* stores to lines that another thread has used, too, but no byte that both use */
+	uint64_t beside;
 	uint64_t slow;		/* computations of two cycles or more, without divides */
 	uint64_t queued;	/* uops that were ready and waited for a port */
 	uint64_t serial;	/* loads that were dispatched when their previous execution was complete, or later */

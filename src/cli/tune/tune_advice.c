@@ -187,7 +187,12 @@ struct named {
 	const struct evidence_site *site;
 	const char *dso, *symbol, *function, *file;
 	unsigned line;
-	uint64_t allocations;	/* calls of the allocator */
+	uint64_t allocations;	/* calls of the allocator, or of a function that does little else */
+	/* Of code that is inlined from a library's header: the line of the program's own that it is in; "": none */
+	const char *caller, *caller_file;
+	unsigned caller_line;
+	const char *called;	/* of a call: its function; NULL: none */
+	uint64_t calls;
 };
 
 static int by_line(const void *x, const void *y)
@@ -197,6 +202,8 @@ static int by_line(const void *x, const void *y)
 	c = c ? c : strcmp(a->function, b->function);
 	c = c ? c : strcmp(a->file, b->file);
 	c = c ? c : (a->line > b->line) - (a->line < b->line);
+	c = c ? c : strcmp(a->caller, b->caller);
+	c = c ? c : (a->caller_line > b->caller_line) - (a->caller_line < b->caller_line);
 	return c ? c : (a->site > b->site) - (a->site < b->site);
 }
 
@@ -213,7 +220,7 @@ static void name_site(struct tune_advice *a, const struct evidence_site *s, stru
 	struct symbols_place at;
 	symbols_resolve(a->symbols, s->pid, s->ip, UINT64_MAX, &at);
 	*n = (struct named){ .site = s, .dso = at.dso,
-		.symbol = at.symbol ? at.symbol->name : "(no symbol)", .file = "" };
+		.symbol = at.symbol ? at.symbol->name : "(no symbol)", .file = "", .caller = "", .caller_file = "" };
 	n->function = n->symbol;
 }
 
@@ -237,13 +244,50 @@ static bool allocates(const char *symbol)
 	return false;
 }
 
-static bool calls_allocator(struct tune_advice *a, const struct evidence_site *s)
+static void find_call(struct tune_advice *a, struct named *n)
 {
 	struct symbols_place at;
-	symbols_resolve(a->symbols, s->pid, s->target, UINT64_MAX, &at);
+	if (!n->site->target || !n->site->n[EVIDENCE_CALLS])
+		return;
+	symbols_resolve(a->symbols, n->site->pid, n->site->target, UINT64_MAX, &at);
+	n->called = at.symbol ? at.symbol->name : NULL;
+	n->calls = n->site->n[EVIDENCE_CALLS];
 	/* what is allocated once is freed once */
-	return at.symbol && allocates(at.symbol->name) && !strstr(at.symbol->name, "free") &&
-		!strstr(at.symbol->name, "delete") && strncmp(at.symbol->name, "_Zd", 3);
+	if (n->called && !allocates(n->symbol) && allocates(n->called) && !strstr(n->called, "free") &&
+		!strstr(n->called, "delete") && strncmp(n->called, "_Zd", 3))
+		n->allocations = n->calls;
+}
+
+/* Gives the allocations of a function to those that call it, if it does little else.  n: by symbol, from its first
+ * instruction on. */
+static void pass_up(struct named *n, size_t sites, size_t first, size_t behind)
+{
+	const char *const function = n[first].symbol;
+	uint64_t made = 0, entered = 0;
+	for (size_t i = first; i < behind; i++)
+		made += n[i].allocations;
+	for (size_t i = 0; i < sites && made; i++)
+		entered += n[i].called == function ? n[i].calls : 0;
+	if (!entered || made * 10 < entered * 9 || made * 9 > entered * 10)
+		return;
+	for (size_t i = first; i < behind; i++)
+		n[i].allocations = 0;
+	for (size_t i = 0; i < sites; i++)
+		n[i].allocations += n[i].called == function ? n[i].calls : 0;
+}
+
+/* A short function that allocates once each time that it is called says nothing: those that call it do. */
+static void pass_allocations_up(struct named *n, size_t sites)
+{
+	/* SHORT: instructions.  GUESS; try other values on programs with allocators of their own */
+	enum { LEVELS = 3, SHORT = 40 };
+	for (unsigned level = 0; level < LEVELS; level++)
+		for (size_t first = 0, next; first < sites; first = next) {
+			for (next = first + 1; next < sites && n[next].symbol == n[first].symbol; next++)
+				;
+			if (next - first <= SHORT)
+				pass_up(n, sites, first, next);
+		}
 }
 
 /* The dynamic loader. */
@@ -253,17 +297,39 @@ static bool loads_program(const char *dso)
 	return !strncmp(base, "ld-linux", 8) || !strncmp(base, "ld-2.", 5) || !strncmp(base, "ld.so", 5);
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+/* A header of the system or the compiler: who looks for a place to change wants the line that calls it. */
+static bool of_system(const char *file)
+{
+	return !strncmp(file, "/usr/include/", 13) || !strncmp(file, "/usr/lib/gcc", 12) ||
+		!strncmp(file, "/usr/lib/llvm", 13);
+}
+
 static void find_line(struct tune_advice *a, struct named *n)
 {
+	enum { FRAMES = 32 };
 	struct symbols_place at;
-	struct symbols_line line;
+	struct symbols_line line[FRAMES];
 	symbols_resolve(a->symbols, n->site->pid, n->site->ip, UINT64_MAX, &at);
-	if (!symbols_place_lines(&at, &line, 1) || !line.line)
+	const size_t frames = symbols_place_lines(&at, line, FRAMES);
+	if (!frames || !line[0].line)
 		return;
-	const char *slash = strrchr(line.file, '/');
-	n->file = slash ? slash + 1 : line.file;
-	n->line = line.line;
-	n->function = *line.function ? line.function : n->symbol;
+	n->file = base_name(line[0].file);
+	n->line = line[0].line;
+	n->function = *line[0].function ? line[0].function : n->symbol;
+	size_t k = 0;
+	while (k + 1 < frames && of_system(line[k].file))
+		k++;
+	if (!k || of_system(line[k].file) || !line[k].line)
+		return;
+	n->caller = *line[k].function ? line[k].function : n->symbol;
+	n->caller_file = base_name(line[k].file);
+	n->caller_line = line[k].line;
 }
 
 /* POP, LEAVE or RET: it loads what was stored by the function's beginning, or its call. */
@@ -284,12 +350,15 @@ static void add_places(struct tune_advice *a, const struct named *n, size_t site
 	for (size_t i = 0; i < sites; i++) {
 		struct advice_place *p = a->places ? &a->place[a->places - 1] : NULL;
 		const char *function = whole ? n[i].symbol : n[i].function, *file = whole ? "" : n[i].file;
-		const unsigned line = whole ? 0 : n[i].line;
+		const char *caller = whole ? "" : n[i].caller;
+		const unsigned line = whole ? 0 : n[i].line, caller_line = whole ? 0 : n[i].caller_line;
 		if (!p || p->whole != whole || strcmp(p->dso, n[i].dso) || strcmp(p->function, function) ||
-			strcmp(p->file, file) || p->line != line) {
+			strcmp(p->file, file) || p->line != line || strcmp(p->caller, caller) ||
+			p->caller_line != caller_line) {
 			p = &a->place[a->places++];
 			*p = (struct advice_place){ .function = function, .file = file, .dso = n[i].dso,
-				.line = line, .whole = whole };
+				.line = line, .whole = whole, .caller = caller,
+				.caller_file = whole ? "" : n[i].caller_file, .caller_line = caller_line };
 		}
 		advice_place_add(p, n[i].site, a->program.core);
 		p->allocations += n[i].allocations;
@@ -315,6 +384,7 @@ static int find_places(struct tune_advice *a)
 			a->program.n[k] += s[i].n[k];
 		a->program.merged += s[i].merged;
 		a->program.queued += s[i].queued;
+		a->program.beside += s[i].beside;
 		for (unsigned k = 0; k < EXACT_CAUSES; k++) {
 			const double part = (double)s[i].part[k] / EXACT_CYCLE;
 			a->program.charged += part;
@@ -323,12 +393,12 @@ static int find_places(struct tune_advice *a)
 			if (loads_program(n[i].dso))
 				a->loader += part;
 		}
-		n[i].allocations = s[i].target && !allocates(n[i].symbol) && calls_allocator(a, &s[i])
-			? s[i].n[EVIDENCE_CALLS] : 0;
+		find_call(a, &n[i]);
 		a->program.allocations += n[i].allocations;
 	}
 	a->program.lcp = evidence_lcp(a->evidence);
 	qsort(n, sites, sizeof *n, by_symbol);
+	pass_allocations_up(n, sites);
 	add_places(a, n, sites, true);
 	size_t next = 0;
 	/* the names are in the same order as these functions */
@@ -577,6 +647,13 @@ static void print_json(const struct tune_advice *a, FILE *to, size_t rows)
 			json_string(to, p->at->file);
 			fprintf(to, ",\"line\":%u", p->at->line);
 		}
+		if (*p->at->caller) {
+			fputs(",\"into_function\":", to);
+			json_string(to, p->at->caller);
+			fputs(",\"into_file\":", to);
+			json_string(to, p->at->caller_file);
+			fprintf(to, ",\"into_line\":%u", p->at->caller_line);
+		}
 		fputs(",\"evidence\":", to);
 		json_string(to, p->a.evidence);
 		fprintf(to, ",\"%s\":%.0f,\"share\":%.6f,", p->a.unmeasured ? "spent_cycles" : "gain_cycles",
@@ -614,6 +691,9 @@ void tune_advice_print(const struct tune_advice *a, FILE *to, size_t rows, bool 
 			p->at->function);
 		if (p->at->line)
 			fprintf(to, " (%s:%u)", p->at->file, p->at->line);
+		if (*p->at->caller)
+			fprintf(to, ", inlined into %s (%s:%u)", p->at->caller, p->at->caller_file,
+				p->at->caller_line);
 		fprintf(to, " [%s]\n   evidence  %s\n", p->at->dso, p->a.evidence);
 		fprintf(to, "   %s  %.1f %%", p->a.unmeasured ? "spent   " : "wins    ",
 			100 * p->wins / a->program.cycles);

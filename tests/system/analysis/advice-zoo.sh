@@ -45,6 +45,17 @@ both partial_register partial-register
 both sse_avx sse-avx
 both store_passed store-passed
 both tlb_reach huge-pages
+both share_store false-sharing
+both store_miss split-structure
+# A rule about functions: there is no line.
+record unknown_branches slow
+advise unknown_branches slow code-layout
+has "unknown_branches: code-layout, in the function" '"function":"slow".*"share":0\.[78].*frontend.resteer=0' found
+# A short function that allocates for others, and code that is inlined from a header of the system.
+cc -g -O2 -o wraps "$TOP/tests/programs/wraps.c" || bad "wraps: cc" /dev/null
+env -i "$SOFTPMU" tune --software -j -o out -- ./wraps 2>err || bad "wraps: tune" err
+has "allocations: those who call the wrapper" '"advice":"allocation","function":"make"' out
+hasnt "allocations: the wrapper is not named" '"advice":"allocation","function":"get_memory"' out
 record nothing slow
 "$SOFTPMU" tune --software -j -o out --replay nothing.slow 2>err || bad "nothing: tune" err
 check "nothing is said where there is nothing" [ ! -s out ] || cat out

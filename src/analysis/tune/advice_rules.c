@@ -171,7 +171,7 @@ static bool code_size(const struct advice_place *p, const struct advice_program 
 		return advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
 	}
 	/* a quarter of what the uop cache could hold at best: lines are seldom full */
-	/* decoders that keep retirement going, but slowly, are charged with nothing: then the replay says what it costs */
+	/* decoders that keep retirement going, but slowly, are charged with nothing: the replay says what that costs */
 	const bool others = a->charged * 10 >= advice_charged(p, ~0u) && !mostly(p, FETCH);
 	if (!holds || decoded < 10 * ENOUGH || decoded * 2 < p->sum.n[EVIDENCE_SLOTS] || !dense(p) ||
 		p->places * 4 < holds || others || r->lcp * 20 > decoded)
@@ -252,16 +252,18 @@ static uint64_t taken(const uint64_t n[EVIDENCE_COUNT])
 	return n[EVIDENCE_OTHER_CORE] + n[EVIDENCE_STORE_OTHER_CORE];
 }
 
-/* The core had the line when it executed the store, and not any more when it came to write it. */
+/* The core had the line when it executed the store, and not any more when it came to write it.  Where accesses are seen
+ * that waited for the line, those are the place to look at. */
 static bool writes_beside(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = p->sum.beside, stores = p->sum.n[EVIDENCE_STORES];
 	a->charged = advice_charged(p, CAUSE(STORES));
-	if (n < ENOUGH || n * 2 < stores || a->charged * 10 < advice_charged(p, ~0u))
+	if (n < ENOUGH || n * 2 < stores || taken(r->n) * 10 > r->beside ||
+		a->charged * 10 < advice_charged(p, ~0u))
 		return false;
 	SAY(a,
-		"%" PRIu64 " of %" PRIu64 " stores are to lines of which another thread uses other bytes, and retirement "
-		"waits for the store buffer",
+		"%" PRIu64 " of %" PRIu64 " stores are to lines of which another thread uses other bytes, and "
+		"retirement waits for the store buffer",
 		n, stores);
 	a->uncertain = true;
 	return advice_gains(a, ADVICE_SNOOP, n, r->beside);
@@ -437,8 +439,8 @@ static bool unoptimised(const struct advice_place *p, const struct advice_progra
 {
 	(void)r;
 	const uint64_t moved = p->sum.n[EVIDENCE_LOADS] + p->sum.n[EVIDENCE_STORES];
-	/* -O0 keeps variables in memory and reads each back: half of the loads, or more, read what was just stored.  Lua
-	 * 5.4 by GCC 12: at most 0.40 of them in a function of -O2, 0.5 to 1 in most of -O0 */
+	/* -O0 keeps variables in memory and reads each back: half of the loads, or more, read what was just stored.
+	 * Lua 5.4 by GCC 12: at most 0.40 of them in a function of -O2, 0.5 to 1 in most of -O0 */
 	if (p->sum.instructions < 10 * ENOUGH || p->kept * 2 < p->sum.n[EVIDENCE_LOADS] ||
 		moved * 2 < p->sum.instructions)
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Builds, models, and times the variants of a program (tune_rebuild.h). */
-#include "cli/tune/tune_rebuild.h"
+#include "cli/advice/tune_rebuild.h"
 #include "native/start.h"
 #include "native/trial.h"
 #include "util/json.h"

@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "cli/common/cli_sample.h"
 #include "cli/tune/tune_commands.h"
-#include "cli/tune/tune_advice.h"
-#include "cli/tune/tune_rebuild.h"
+#include "cli/advice/tune_advice.h"
+#include "cli/advice/tune_rebuild.h"
 #include "native/trial.h"
 #include "native/signed_rank.h"
 #include <errno.h>

@@ -171,10 +171,8 @@ static bool code_size(const struct advice_place *p, const struct advice_program 
 		return advice_gains(a, ADVICE_L1I, missed, r->n[EVIDENCE_ICACHE]);
 	}
 	/* a quarter of what the uop cache could hold at best: lines are seldom full */
-	/* decoders that keep retirement going, but slowly, are charged with nothing: the replay says what that costs */
-	const bool others = a->charged * 10 >= advice_charged(p, ~0u) && !mostly(p, FETCH);
 	if (!holds || decoded < 10 * ENOUGH || decoded * 2 < p->sum.n[EVIDENCE_SLOTS] || !dense(p) ||
-		p->places * 4 < holds || others || r->lcp * 20 > decoded)
+		p->places * 4 < holds || !mostly(p, FETCH) || r->lcp * 20 > decoded)
 		return false;
 	SAY(a,
 		"%" PRIu64 " of its %" PRIu64 " uops come from the legacy decoders; %" PRIu64 " KB of code are "

@@ -164,6 +164,10 @@ for variant in "random-branch bad" "compile-flags bad"; do
 		bad "tune --software $variant"
 	fits out.json "tune --software"
 done
+# code that is inlined from headers of the system
+c++ -std=c++17 -O2 -g -o ledger "$TOP/experiments/real/ledger.cc" || failed=1
+"$SOFTPMU" tune --software -j -o out.json -- ./ledger 4000 2 >/dev/null 2>&1 || bad "tune --software ledger"
+fits out.json "tune --software"
 to_out tune --native --null --only glibc.malloc.tcache --process --blocks 10 --no-keep -j -- "$work_" 10
 sed -n '/^{"machine"/p' out.json >native.json
 fits native.json "tune --native"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tune --software says of real programs, and what a change that it named gains, in the model and on this host.
+# What tune --software says of real programs, and what changes gain, in the model and on this host.
 #   real-changes.sh DIR [PROGRAM...]   zstd jq lua sqlite3 python3 ledger; default: all
-# Debian's sources of five programs are fetched into DIR (apt-get source) and built there with -O2 -g; ledger is a
+# Debian's sources of five programs are fetched into DIR (apt-get source) and built there, optimised; ledger is a
 # C++ program of our own (real/ledger.cc).  Needs root once, to install what jq and sqlite3 are built with.
 #   ONLY=findings|gains   only one of the two.   ROUNDS=N (15): pairs of native runs, in turn.
 set -eu

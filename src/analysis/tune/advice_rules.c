@@ -149,7 +149,8 @@ static bool dense(const struct advice_place *p)
 	return p->code_bytes * 4 >= p->code_lines * 64 * 3;
 }
 
-/* Behind a branch that the BTB does not know the pipeline is empty; what fills it again is charged to its stages. */
+/* After a branch that misses the BTB fetch is resteered, and the pipeline drains.  The exact profile charges the refill
+ * to PIPELINE, so RESTEER alone is too small.  Hence the other test: one taken branch in four is unknown. */
 static bool unknown_branches(const struct advice_place *p)
 {
 	const uint64_t unknown = p->sum.n[EVIDENCE_UNKNOWN_BRANCH];
@@ -250,8 +251,8 @@ static uint64_t taken(const uint64_t n[EVIDENCE_COUNT])
 	return n[EVIDENCE_OTHER_CORE] + n[EVIDENCE_STORE_OTHER_CORE];
 }
 
-/* The core had the line when it executed the store, and not any more when it came to write it.  Where accesses are seen
- * that waited for the line, those are the place to look at. */
+/* False sharing by plain stores: another core takes the line after the store has executed and before it commits, so
+ * no store counts as a miss.  Where accesses got lines that another core had changed, the advice is given there. */
 static bool writes_beside(const struct advice_place *p, const struct advice_program *r, struct advice *a)
 {
 	const uint64_t n = p->sum.beside, stores = p->sum.n[EVIDENCE_STORES];
@@ -261,7 +262,7 @@ static bool writes_beside(const struct advice_place *p, const struct advice_prog
 		return false;
 	SAY(a,
 		"%" PRIu64 " of %" PRIu64 " stores are to lines of which another thread uses other bytes, and "
-		"retirement waits for the store buffer",
+		"allocation waits for the store buffer",
 		n, stores);
 	a->uncertain = true;
 	return advice_gains(a, ADVICE_SNOOP, n, r->beside);

@@ -80,8 +80,8 @@ static void find_call(struct tune_places *t, struct named *n)
 		n->allocations = n->calls;
 }
 
-/* Gives the allocations of a function to those that call it, if it does little else.  n: by symbol, from its first
- * instruction on. */
+/* Moves a function's allocations to its callers if it allocates once per call, to within 10 %.  n: all sites, by
+ * symbol; [first, behind): the function's. */
 static void pass_up(struct named *n, size_t sites, size_t first, size_t behind)
 {
 	const char *const function = n[first].symbol;

@@ -15,7 +15,7 @@ struct tune_places {
 };
 /* t: zero, with the caller's fields set.  0, or ERR_NOMEM after one printed line. */
 int  tune_places_find(struct tune_places *t, const struct evidence *e);
-/* Is it the start of the program, and not its work?  Not if there is little else. */
+/* The place is in the dynamic loader, and the loader takes less than half of the cycles. */
 bool tune_places_only_start(const struct tune_places *t, const struct advice_place *p);
 void tune_places_release(struct tune_places *t);
 #endif

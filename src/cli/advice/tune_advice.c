@@ -7,6 +7,7 @@
 #include "analysis/cost/cost.h"
 #include "session/events/pushout_events.h"
 #include "core/machine/leads.h"
+#include "util/grow.h"
 #include "util/json.h"
 #include <inttypes.h>
 #include <math.h>
@@ -196,15 +197,12 @@ static int ask(struct tune_advice *a)
 			if ((class_of && given >> class_of & 1) || !advice_ask(k, place, &a->program, &advice))
 				continue;
 			given |= 1u << class_of;
-			if (a->pieces == room) {
-				room = room ? 2 * room : 64;
-				struct piece *more = realloc(a->piece, room * sizeof *more);
-				if (!more) {
-					cli_error("out of memory");
-					return ERR_NOMEM;
-				}
-				a->piece = more;
+			struct piece *more = grow_array(a->piece, a->pieces, &room, 64, sizeof *more);
+			if (!more) {
+				cli_error("out of memory");
+				return ERR_NOMEM;
 			}
+			a->piece = more;
 			a->piece[a->pieces++] = (struct piece){ .a = advice, .at = place };
 		}
 	}

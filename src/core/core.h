@@ -114,6 +114,8 @@ struct core_misses { uint64_t branches, loads, l1, l2, l3, walks; };	/* loads: o
 struct core_misses core_warm_misses(const struct core *leader);
 /* Warms caches and TLBs with an access to this line of 64 bytes, made by nobody knows which instruction. */
 void core_warm_line(struct core *c, uint64_t addr, bool code, bool written);
+/* Whether its prefetchers see what core_warm_line does. */
+void core_warm_prefetchers(struct core *c, bool on);
 /* As core_run_block, but functionally only: warms caches, TLBs and predictors; no time passes and no records
  * are made. */
 void core_warm_block(

@@ -161,6 +161,11 @@ void core_warm_line(struct core *c, uint64_t addr, bool code, bool written)
 			memsys_warm_data(c->mem, 0, addr + at, 8, written);
 }
 
+void core_warm_prefetchers(struct core *c, bool on)
+{
+	memsys_prefetchers(c->mem, on);
+}
+
 void core_warm_block(
 	struct core *c, struct iblock *b, unsigned exit, unsigned insns, const uint64_t *slots, uint64_t next_ip)
 {

@@ -305,7 +305,7 @@ static int check_record(const struct process *p, const uint64_t *w, size_t lengt
 		[ST_CLIENT] = sizeof(struct st_client), [ST_CODE] = sizeof(struct st_code),
 		[ST_POINTS] = sizeof(struct st_points), [ST_SKIP] = sizeof(struct st_skip), [ST_TOUCH] = 8,
 		[ST_PATH] = 8, [ST_PLACE] = sizeof(struct st_place), [ST_TIMES] = 8,
-		[ST_PART] = sizeof(struct st_part), [ST_WAY] = sizeof(struct st_way),
+		[ST_PART] = sizeof(struct st_part), [ST_WAY] = sizeof(struct st_way), [ST_LINES] = 8,
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])

@@ -67,6 +67,8 @@ enum st_kind {
 	ST_PART,		/* struct st_part: first record of each section but the first, and last of a part */
 	ST_WAY,			/* struct st_way: before the first ST_PATH behind an ST_SKIP; then those have no first
 				 * word of 0 */
+	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h); prefetchers
+				 * do not see them */
 	ST_KINDS
 };
 

@@ -26,6 +26,7 @@
  * in sections.  3, 5 and 6 are not used: a flipped bit must not make one of the other. */
 #define TRACE_VERSION_POINTS 4u
 #define TRACE_VERSION_SECTIONS 7u
+#define TRACE_VERSION_LINES 8u	/* with ST_LINES */
 #define TRACE_VERSION_OLDEST 1u
 #define TRACE_FRAME_BYTES (5u << 20)
 #define TRACE_TEXT_BYTES 4096u		/* limit of the header's and the end's text */

@@ -199,7 +199,7 @@ static int read_frame(struct trace_reader *r, struct err *err)
 static int next_frame(struct trace_reader *r, struct err *err)
 {
 	for (;;) {
-		int rc = r->version == TRACE_VERSION_SECTIONS ? next_section(r, err) : 0;
+		int rc = r->version >= TRACE_VERSION_SECTIONS ? next_section(r, err) : 0;
 		if (rc < 0)
 			return rc;
 		if (rc)
@@ -323,10 +323,10 @@ static int read_header(struct trace_reader *r, struct err *err)
 		return truncated(r, err);
 	r->version = h.version;
 	if (h.version < TRACE_VERSION_OLDEST || (h.version > TRACE_VERSION && h.version != TRACE_VERSION_POINTS &&
-			h.version != TRACE_VERSION_SECTIONS) ||
+			h.version != TRACE_VERSION_SECTIONS && h.version != TRACE_VERSION_LINES) ||
 		h.stream_version < ST_VERSION_OLDEST || h.stream_version > ST_VERSION)
 		return err_set(err, ERR_UNSUPPORTED, "%s: is a trace of version %u.%u, this softpmu reads %u.%u",
-			r->path, h.version, h.stream_version, TRACE_VERSION_SECTIONS, ST_VERSION);
+			r->path, h.version, h.stream_version, TRACE_VERSION_LINES, ST_VERSION);
 	if (h.text_bytes > TRACE_TEXT_BYTES || h.bytes != sizeof h - 8 + h.text_bytes)
 		return damaged(r, "bad header", err);
 	for (uint32_t left = h.text_bytes; left; left--) {

@@ -115,7 +115,7 @@ static void put_list(struct file *f, struct input *in, unsigned kind)
 	const unsigned n = byte(in) % 64;
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t how = byte(in);
-		w[1 + i] = kind == ST_TOUCH ? number(in) : how < 0xf0
+		w[1 + i] = kind == ST_TOUCH || kind == ST_LINES ? number(in) : how < 0xf0
 			? ST_HEADER(ST_BLOCK, (uint64_t)(how >> 1 & 1) << 32 | (how & 1)) : number(in);
 	}
 	w[0] = ST_HEADER(kind, 8 * (n + 1));
@@ -147,7 +147,7 @@ static void put_step(struct file *f, struct input *in)
 		put_run(f, in, ST_BLOCK_CUT);
 		break;
 	case 4:
-		put_list(f, in, ST_TOUCH);
+		put_list(f, in, what >> 4 & 1 ? ST_LINES : ST_TOUCH);
 		break;
 	case 5:
 		put_list(f, in, ST_PATH);

@@ -709,6 +709,19 @@ void memsys_warm_prefetch(struct memsys *m, uint64_t addr)
 	prefetch(m, addr, 0, false);
 }
 
+void memsys_prefetchers(struct memsys *m, bool on)
+{
+	if (!on)
+		m->off = (struct memsys_prefetchers){ m->use_next_line, m->use_ip_stride, m->use_adjacent,
+			m->use_streamer, m->l1i_next_line, m->linear.count };
+	m->use_next_line = on && m->off.next_line;
+	m->use_ip_stride = on && m->off.ip_stride;
+	m->use_adjacent = on && m->off.adjacent;
+	m->use_streamer = on && m->off.streamer;
+	m->l1i_next_line = on ? m->off.l1i_next_line : 0;
+	m->linear.count = on ? m->off.linear : 0;
+}
+
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store)
 {
 	struct mem_result r;

@@ -89,6 +89,8 @@ void memsys_warm_stream(struct memsys *m, uint64_t addr, uint32_t size);	/* a no
 void memsys_warm_prefetch(struct memsys *m, uint64_t addr);			/* a software prefetch */
 void memsys_warm_flush(struct memsys *m, uint64_t addr, unsigned kind);
 void memsys_warm_fetch(struct memsys *m, uint64_t addr);
+/* false: hardware prefetchers see nothing and fetch nothing, until they are switched on again. */
+void memsys_prefetchers(struct memsys *m, bool on);
 /* A locked access of `size` bytes was written at `cycle`.  If it crosses a line and the machine has a front-side bus,
  * it locks the bus, and reads and writes each of the two parts.  Returns the cycle at which that is done. */
 uint64_t memsys_bus_lock(struct memsys *m, uint64_t addr, uint32_t size, uint64_t cycle);

@@ -141,6 +141,11 @@ struct memsys {
 	uint32_t l2_lookup;		/* cycles from the L1 pipeline to the L2 miss: L2's latency less L1's */
 	uint32_t prefetch_reserve;
 	bool use_adjacent, use_streamer;
+	/* memsys_prefetchers: they are off, and were set up so before */
+	struct memsys_prefetchers {
+		bool next_line, ip_stride, adjacent, streamer;
+		uint32_t l1i_next_line, linear;
+	} off;
 	struct streamer streamer;
 	uint32_t smc_bytes;		/* clear.smc_bytes */
 	/* Bits of the last request to L2 for the load's record: a prefetcher had brought the line, other cores held it,

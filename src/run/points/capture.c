@@ -4,6 +4,7 @@
  */
 #include "run/points/capture.h"
 #include "run/points/capture_out.h"
+#include "run/points/lines.h"
 #include "run/points/points.h"
 #include "run/points/shape.h"
 #include "run/points/touched.h"
@@ -21,6 +22,7 @@ enum {
 	/* A part of the file has so many windows at least, and so many times the words that its beginning takes: what
 	 * all of the run before has left. */
 	PART_WINDOWS = 64, PART_TIMES = 3,
+	LINES_WORDS = 4096,	/* of a record */
 };
 
 struct capture {
@@ -62,7 +64,7 @@ int capture_create(struct capture **out, const char *path, const struct capture_
 		return err_set(err, ERR_NOMEM, "out of memory");
 	c->plan = *plan;
 	c->way = malloc(plan->history * sizeof *c->way);
-	c->list = malloc((plan->history + 1) * sizeof *c->list);
+	c->list = malloc((plan->history + LINES_WORDS) * sizeof *c->list);
 	int rc = c->way && c->list ? touched_create(&c->touched, err)
 		: err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc)
@@ -208,10 +210,61 @@ static void begin_common(struct capture *c)
 	put_part(c, ST_PART_COMMON, 0);
 }
 
+static void out_of_memory(struct capture *c)
+{
+	c->out.rc = c->out.rc ? c->out.rc : err_set(&c->out.err, ERR_NOMEM, "out of memory");
+}
+
+static void add_pair(struct capture *c, uint64_t header, uint64_t times)
+{
+	if (c->pairs + 2 > c->pair_room) {
+		const size_t room = c->pair_room * 2 + 256;
+		uint64_t *more = realloc(c->pair, room * sizeof *more);
+		if (!more) {
+			out_of_memory(c);
+			return;
+		}
+		c->pair = more;
+		c->pair_room = room;
+	}
+	c->pair[c->pairs++] = header;
+	c->pair[c->pairs++] = times;
+}
+
+static bool lies_in(const struct shape *b, const struct st_range *range)
+{
+	if (!range)
+		return true;
+	const uint64_t first = range->addr >> TOUCHED_LINE_LOG2,
+		       last = (range->addr + range->bytes) >> TOUCHED_LINE_LOG2;
+	for (unsigned i = 0; i < b->lines; i++)
+		if (b->line[i].line >= first && b->line[i].line <= last)
+			return true;
+	return false;
+}
+
+/* How often the blocks with code in this range (NULL: all) were skipped. */
+static void put_times(struct capture *c, const struct st_range *range)
+{
+	for (size_t id = 0; id < c->shapes.blocks; id++) {
+		struct shape *b = c->shapes.block[id];
+		if (!b || !lies_in(b, range))
+			continue;
+		for (unsigned x = 0; x < b->exits; x++)
+			if (b->exit[x].times) {
+				add_pair(c, ST_HEADER(ST_BLOCK, (uint64_t)x << 32 | id), b->exit[x].times);
+				b->exit[x].times = 0;
+			}
+	}
+	capture_out_list(&c->out, ST_TIMES, c->pair, c->pairs, 2);
+	c->pairs = 0;
+}
+
 static void close_part(struct capture *c, uint64_t from)
 {
 	if (!c->in_part)
 		return;
+	put_times(c, NULL);	/* with each part: a file that was cut short lacks those of one part at most */
 	put_part(c, ST_PART_END, from);
 	capture_out_section(&c->out, TRACE_SECTION_DIGEST, (uint32_t)c->parts);
 	put_part(c, ST_PART_DIGEST, 0);
@@ -222,11 +275,6 @@ static void close_part(struct capture *c, uint64_t from)
 		begin_common(c);
 		put_kept(c, &c->code);
 	}
-}
-
-static void out_of_memory(struct capture *c)
-{
-	c->out.rc = c->out.rc ? c->out.rc : err_set(&c->out.err, ERR_NOMEM, "out of memory");
 }
 
 static void keep_record(struct capture *c, struct kept_records *k, const uint64_t *w, size_t length)
@@ -297,15 +345,19 @@ static void put_way(struct capture *c, bool part, uint32_t id)
 	capture_out_list(&c->out, ST_PATH, c->list, n + 1, 1);
 }
 
+static void put_lines(void *context, const uint64_t *record, size_t words)
+{
+	capture_out_put(context, record, words);
+}
+
 /* A window comes: what the gap leaves.  id: the block that comes next. */
 static int end_gap(struct capture *c, uint32_t id, struct err *err)
 {
-	const uint64_t *touched, *page;
-	size_t count;
+	struct touched_words lines, pages;
 	const bool part = is_part(c);
-	int rc = touched_list(&c->touched, &touched, &count, err);
+	int rc = touched_list(&c->touched, &lines, &pages, err);
 	if (!rc && part)
-		rc = touched_all(&c->touched, &touched, &count, err);
+		rc = touched_all(&c->touched, &lines, &pages, err);
 	if (rc)
 		return rc;
 	if (part) {
@@ -313,11 +365,10 @@ static int end_gap(struct capture *c, uint32_t id, struct err *err)
 		open_part(c);
 	}
 	put_skip(c, c->until);
-	if (part) {
-		const size_t pages = touched_pages(&c->touched, &page);
-		capture_out_list(&c->out, ST_TOUCH, page, pages, 1);
-	}
-	capture_out_list(&c->out, ST_TOUCH, touched, count, 1);
+	capture_out_list(&c->out, ST_TOUCH, pages.word, pages.count, 1);
+	capture_out_flush(&c->out);	/* so that these records are a span, which is not packed again */
+	lines_pack(lines.word, lines.count, c->list, LINES_WORDS, put_lines, &c->out);
+	capture_out_flush(&c->out);
 	put_way(c, part, id);
 	if (part)
 		c->part_words = c->out.all - c->part_begin;
@@ -345,51 +396,6 @@ static int arrive(struct capture *c, uint32_t id, const struct shape *b, struct 
 	return rc;
 }
 
-static void add_pair(struct capture *c, uint64_t header, uint64_t times)
-{
-	if (c->pairs + 2 > c->pair_room) {
-		const size_t room = c->pair_room * 2 + 256;
-		uint64_t *more = realloc(c->pair, room * sizeof *more);
-		if (!more) {
-			out_of_memory(c);
-			return;
-		}
-		c->pair = more;
-		c->pair_room = room;
-	}
-	c->pair[c->pairs++] = header;
-	c->pair[c->pairs++] = times;
-}
-
-static bool lies_in(const struct shape *b, const struct st_range *range)
-{
-	if (!range)
-		return true;
-	const uint64_t first = range->addr >> TOUCHED_LINE_LOG2,
-		       last = (range->addr + range->bytes) >> TOUCHED_LINE_LOG2;
-	for (unsigned i = 0; i < b->lines; i++)
-		if (b->line[i].line >= first && b->line[i].line <= last)
-			return true;
-	return false;
-}
-
-/* How often the blocks with code in this range (NULL: all) were skipped. */
-static void put_times(struct capture *c, const struct st_range *range)
-{
-	for (size_t id = 0; id < c->shapes.blocks; id++) {
-		struct shape *b = c->shapes.block[id];
-		if (!b || !lies_in(b, range))
-			continue;
-		for (unsigned x = 0; x < b->exits; x++)
-			if (b->exit[x].times) {
-				add_pair(c, ST_HEADER(ST_BLOCK, (uint64_t)x << 32 | id), b->exit[x].times);
-				b->exit[x].times = 0;
-			}
-	}
-	capture_out_list(&c->out, ST_TIMES, c->pair, c->pairs, 2);
-	c->pairs = 0;
-}
-
 static void end_thread(struct capture *c)
 {
 	if (!c->thread)
@@ -397,7 +403,6 @@ static void end_thread(struct capture *c)
 	c->thread = false;
 	if (!c->in_part)
 		open_part(c);
-	put_times(c, NULL);
 	if (c->skipped)		/* else its last window may not have ended */
 		put_skip(c, ST_NO_WINDOW);
 	put_place(c, ST_PLACE_TOTAL);

@@ -2,6 +2,7 @@
  * Runs of live points (points.h).
  */
 #include "run/points/points.h"
+#include "run/points/lines.h"
 #include "run/points/parts.h"
 #include "run/cut.h"
 #include "run/sample.h"
@@ -102,6 +103,21 @@ static void touch(const struct runner *r, struct rthread *t, const uint64_t *w, 
 		core_warm_line(t->leader, w[i] >> ST_TOUCH_BITS << 6, w[i] & ST_TOUCH_CODE, w[i] & ST_TOUCH_WRITTEN);
 }
 
+static int lines(const struct runner *r, struct rthread *t, const uint64_t *w, size_t count, struct err *err)
+{
+	struct lines_reader reader = lines_read(w, count);
+	uint64_t line;
+	bool on = true;
+	while (lines_next(&reader, &line)) {
+		if (reader.exact != on)
+			core_warm_prefetchers(t->leader, on = reader.exact);
+		touch(r, t, &line, 1);
+	}
+	if (!on)
+		core_warm_prefetchers(t->leader, true);
+	return reader.damaged ? malformed(t->process, "a list of lines that cannot be read", err) : 0;
+}
+
 /* The block that a header of ST_BLOCK names; NULL: there is none, or its code was discarded since. */
 static struct iblock *block_of(const struct process *p, uint64_t header)
 {
@@ -188,6 +204,8 @@ int points_record(struct runner *r, struct process *p, const uint64_t *w, size_t
 	case ST_TOUCH:
 		touch(r, t, w + 1, length - 1);
 		return 0;
+	case ST_LINES:
+		return lines(r, t, w + 1, length - 1, err);
 	case ST_PATH:
 		follow(r, t, w + 1, length - 1);
 		return 0;

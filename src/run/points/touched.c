@@ -263,39 +263,27 @@ void touched_slow(struct touched *t, uint64_t line, bool code, bool written, boo
 	}
 }
 
-int touched_list(struct touched *t, const uint64_t **words, size_t *count, struct err *err)
+int touched_list(struct touched *t, struct touched_words *lines, struct touched_words *pages, struct err *err)
 {
 	if (!compact(t->log, &t->logged))
 		t->failed = true;
 	append_l1(t);
 	remember(t);
-	const size_t listed = t->logged;	/* the fresh pages come first */
-	for (size_t i = 0; i < t->freshes && !t->failed; i++)
-		append(t, &t->log, &t->logged, &t->room, t->fresh[i]);
-	if (t->failed)
-		return err_set(err, ERR_NOMEM, "out of memory for the lines that a gap touches");
-	if (t->freshes) {
-		memmove(t->log + t->freshes, t->log, listed * sizeof *t->log);
-		memcpy(t->log, t->fresh, t->freshes * sizeof *t->log);
-	}
-	*words = t->log;
-	*count = t->logged;
+	*lines = (struct touched_words){ t->log, t->logged };
+	*pages = (struct touched_words){ t->fresh, t->freshes };
 	t->logged = t->freshes = 0;
 	make_stale(t);
-	return 0;
+	return t->failed ? err_set(err, ERR_NOMEM, "out of memory for the lines that a gap touches") : 0;
 }
 
-int touched_all(struct touched *t, const uint64_t **words, size_t *count, struct err *err)
+int touched_all(struct touched *t, struct touched_words *lines, struct touched_words *pages, struct err *err)
 {
 	shorten(t, t->all, &t->alls);
 	t->compacted = t->alls;
-	*words = t->all;
-	*count = t->alls;
+	for (size_t i = t->logged = 0; i < t->alls && !t->failed; i++)
+		append(t, &t->log, &t->logged, &t->room, t->all[i]);
+	*lines = (struct touched_words){ t->log, t->logged };
+	*pages = (struct touched_words){ t->pages_all, t->pages_alls };
+	t->logged = 0;
 	return t->failed ? err_set(err, ERR_NOMEM, "out of memory for the lines that a program touches") : 0;
-}
-
-size_t touched_pages(const struct touched *t, const uint64_t **words)
-{
-	*words = t->pages_all;
-	return t->pages_alls;
 }

@@ -8,8 +8,8 @@
  * the gap itself would have given them: lines of which nothing is left there are followed by enough others.
  * A line that was in the list earlier in the same gap is there only once, at its last place.
  *
- * Pages get their frames in the order in which they are first touched; so the list begins with a line of each page that
- * no gap had touched before.
+ * Pages get their frames in the order in which they are first touched; so beside the list there is a line of each page that
+ * no gap had touched before, in this order.
  *
  * The list of a gap is what a machine needs that had all lists and windows before.  One that had none of them needs the
  * list of all of the run, which is made in the same way (a line is there once, at its last place).
@@ -68,12 +68,12 @@ void touched_destroy(struct touched *t);
 void touched_forget(struct touched *t);	/* another program runs: no page was touched yet */
 /* A new gap begins: its list is empty. */
 void touched_begin(struct touched *t);
-/* The list of the gap so far: returns it, and its length; it is valid until the next call.  ERR_NOMEM. */
-int  touched_list(struct touched *t, const uint64_t **words, size_t *count, struct err *err);
-/* After touched_list: the list of all of the run so far, that gap included, but for the pages that come first; and
- * these, a line of each.  Otherwise as touched_list. */
-int  touched_all(struct touched *t, const uint64_t **words, size_t *count, struct err *err);
-size_t touched_pages(const struct touched *t, const uint64_t **words);
+struct touched_words { uint64_t *word; size_t count; };
+/* The list of the gap so far, and a line of each page that it touched first.  The caller may reorder the lines; both
+ * are valid until the next call.  ERR_NOMEM. */
+int  touched_list(struct touched *t, struct touched_words *lines, struct touched_words *pages, struct err *err);
+/* After touched_list: the same of all of the run so far, that gap included. */
+int  touched_all(struct touched *t, struct touched_words *lines, struct touched_words *pages, struct err *err);
 /* The general case of touched_line. */
 void touched_slow(struct touched *t, uint64_t line, bool code, bool written, bool load);
 

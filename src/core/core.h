@@ -112,6 +112,15 @@ void core_copy_loads(struct core *to, const struct core *from);
 /* What the leader's core missed since it was made, as warming sees it: estimates of sampled runs use it. */
 struct core_misses { uint64_t branches, loads, l1, l2, l3, walks; };	/* loads: of l1, those of loads */
 struct core_misses core_warm_misses(const struct core *leader);
+static inline void core_misses_add(struct core_misses *sum, const struct core_misses *of)
+{
+	sum->branches += of->branches;
+	sum->loads += of->loads;
+	sum->l1 += of->l1;
+	sum->l2 += of->l2;
+	sum->l3 += of->l3;
+	sum->walks += of->walks;
+}
 /* Warms caches and TLBs with an access to this line of 64 bytes, made by nobody knows which instruction. */
 void core_warm_line(struct core *c, uint64_t addr, bool code, bool written);
 /* Whether its prefetchers see what core_warm_line does. */

@@ -489,6 +489,11 @@ static int record_only(const struct run_options *o, const struct run_sink *sink,
 	return rc ? rc : failed;
 }
 
+static bool takes_every(void *context, uint32_t part)
+{
+	return run_takes_part(context, part);
+}
+
 int run_program(const struct run_options *o, const struct run_sink *sink, struct run_result *result, struct err *err)
 {
 	struct runner r = { .o = o, .sink = sink, .result = result, .started = wall_now() };
@@ -526,8 +531,9 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	if (rc == 0) {
 		if (o->hub)
 			rc = stream_hub_join(&r.stream, o->hub, o->reader, err);
-		else if (o->takes)
-			rc = stream_open_parts(&r.stream, o->replay, o->takes, o->takes_context, err);
+		else if (o->takes || o->parts.of)
+			rc = stream_open_parts(&r.stream, o->replay, o->takes ? o->takes : takes_every,
+				o->takes ? o->takes_context : (void *)(uintptr_t)&o->parts, err);
 		else if (o->replay)
 			rc = stream_open(&r.stream, o->replay, err);
 		else
@@ -548,6 +554,9 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		window_note(&r.window, why, sizeof why);
 		if (!result->note[0])
 			switches_note(&r.switches, result->note, sizeof result->note);
+		if (rc == 0 && o->parts.of && !r.parts)
+			rc = err_set(err, ERR_INPUT, "the file of live points has no part %u of every %u",
+				o->parts.index + 1, o->parts.of);
 		if (rc == 0 && why[0])	/* nothing was measured: an error, not silent zeros */
 			rc = err_set(err, ERR_INPUT, "%s", why);
 	}

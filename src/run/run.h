@@ -139,6 +139,12 @@ struct run_write {
 	bool may_miss;		/* no note if the program never reaches it */
 };
 
+struct run_parts { uint32_t index, of; };
+static inline bool run_takes_part(const struct run_parts *p, uint32_t number)
+{
+	return !p->of || number % p->of == p->index;
+}
+
 struct run_options {
 	const char *data_dir, *tracer_dir;
 	const struct core_config *core;
@@ -152,6 +158,9 @@ struct run_options {
 	stream_takes *takes;
 	void *takes_context;
 	const struct parts_watch *watch;
+	/* Of a replay of live points: only the parts of the file whose number, from 0, is `index` modulo `of`, as if the
+	 * program had executed nothing else.  of 0: all. */
+	struct run_parts parts;
 	const char *save;	/* also record the stream there */
 	char *const *env;	/* as in stream_launch */
 	/* NULL, or set before each tick: the share of the stream that was read, 0 to 1; -1: it is not known */

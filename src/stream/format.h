@@ -248,7 +248,8 @@ struct st_place {
 	 * accesses that missed its L2 and L3, pages that missed its TLB. */
 	uint64_t loads, l1, l2, l3, walks;
 };
-enum st_place_what { ST_PLACE_BEGIN, ST_PLACE_END, ST_PLACE_TOTAL };	/* TOTAL: when the thread ends */
+/* FROM, TOTAL: a part of the file begins, ends.  Before TRACE_VERSION_LINES: TOTAL when the thread ends, and no FROM. */
+enum st_place_what { ST_PLACE_BEGIN, ST_PLACE_END, ST_PLACE_TOTAL, ST_PLACE_FROM };
 enum {
 	ST_CLIENT_MORE = 0,
 	/* The thread has executed as many instructions as the last answer's `budget`.  index: address of the next one;

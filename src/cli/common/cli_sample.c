@@ -103,7 +103,9 @@ static const char *use_points(struct cli_sample *s, const char *file)
 int cli_sample_check(struct cli_sample *s, const struct cli_run *run)
 {
 	const char *const wrong = use_points(s, run->run.replay);
-	const char *text = wrong ? wrong : s->on && s->in_full ? "--sample and --detail exclude each other"
+	const char *text = wrong ? wrong
+		: run->run.parts.of && !s->points ? "--parts: only a file of live points (--replay) has parts"
+		: s->on && s->in_full ? "--sample and --detail exclude each other"
 		: s->on ? run_sample_misfit(&run->run) : NULL;
 	if (text)
 		cli_error("%s", text);

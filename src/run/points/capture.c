@@ -41,6 +41,7 @@ struct capture {
 	uint64_t kept_to;		/* behind a window, blocks are kept until so many steps are done */
 	uint64_t skipped, skipped_rounds;	/* steps of the gap so far */
 	uint64_t from;			/* address of its first block */
+	struct core_misses gap_misses;	/* of the reference machine, where it begins */
 	uint64_t *way;			/* headers of the last blocks, in windows or not: a ring */
 	uint64_t ways, gap_ways;	/* of the thread, so far; where the gap begins */
 	uint64_t *list;			/* room for as many words, and one more */
@@ -115,6 +116,7 @@ static void begin_gap(struct capture *c)
 	c->keeps = false;
 	c->skipped = c->skipped_rounds = c->from = 0;
 	c->gap_ways = c->ways;
+	c->gap_misses = c->touched.misses;
 	touched_begin(&c->touched);
 }
 
@@ -130,11 +132,15 @@ static void begin_thread(struct capture *c)
 	begin_gap(c);
 }
 
-static void put_place(struct capture *c, enum st_place_what what)
+static void put_place_of(struct capture *c, enum st_place_what what, const struct core_misses *m)
 {
-	const struct core_misses *m = &c->touched.misses;
 	const struct st_place p = { ST_HEADER(ST_PLACE, sizeof p), what, m->loads, m->l1, m->l2, m->l3, m->walks };
 	capture_out_put(&c->out, &p, sizeof p / 8);
+}
+
+static void put_place(struct capture *c, enum st_place_what what)
+{
+	put_place_of(c, what, &c->touched.misses);
 }
 
 static void next_interval(struct capture *c)
@@ -183,6 +189,8 @@ static void put_part(struct capture *c, enum st_part_what what, uint64_t from)
 	const struct st_part p = { ST_HEADER(ST_PART, sizeof p), what, c->parts, c->turn, c->done - c->skipped,
 		c->rounds - c->skipped_rounds, c->windows, from };
 	capture_out_put(&c->out, &p, sizeof p / 8);
+	if (what == ST_PART_BEGIN)	/* the gap before it belongs to it */
+		put_place_of(c, ST_PLACE_FROM, c->skipped ? &c->gap_misses : &c->touched.misses);
 }
 
 static void open_part(struct capture *c)
@@ -265,6 +273,7 @@ static void close_part(struct capture *c, uint64_t from)
 	if (!c->in_part)
 		return;
 	put_times(c, NULL);	/* with each part: a file that was cut short lacks those of one part at most */
+	put_place_of(c, ST_PLACE_TOTAL, c->skipped ? &c->gap_misses : &c->touched.misses);
 	put_part(c, ST_PART_END, from);
 	capture_out_section(&c->out, TRACE_SECTION_DIGEST, (uint32_t)c->parts);
 	put_part(c, ST_PART_DIGEST, 0);
@@ -405,7 +414,6 @@ static void end_thread(struct capture *c)
 		open_part(c);
 	if (c->skipped)		/* else its last window may not have ended */
 		put_skip(c, ST_NO_WINDOW);
-	put_place(c, ST_PLACE_TOTAL);
 	close_part(c, 0);
 	begin_common(c);
 	begin_gap(c);

@@ -17,6 +17,9 @@ enum {
 	KEPT_MOST = 1 << 19,	/* records that a run keeps (32 MB); with more it waits for its turn */
 	JOBS_MOST = 256,
 };
+/* Of parts in the queue: another run's, and one that no run takes (run_options.parts). */
+#define OTHERS (SIZE_MAX - 1)
+#define NOBODYS SIZE_MAX
 
 struct item {			/* something for the sink */
 	enum { ITEM_START, ITEM_SAMPLED, ITEM_BATCH, ITEM_SIDE, ITEM_WINDOW, ITEM_END } kind;
@@ -66,7 +69,7 @@ struct runs {			/* one of the runs */
 	int rc;
 	unsigned index;
 	size_t seen;		/* parts that its reader has come to */
-	size_t *owned;		/* numbers of those of them that it has taken and not begun, or SIZE_MAX: left out */
+	size_t *owned;		/* numbers of those of them that it has taken and not begun, or OTHERS, NOBODYS */
 	size_t first, last, room;	/* of that queue */
 	struct part *now;	/* that it is in; NULL: one that it left out */
 	size_t number;
@@ -283,13 +286,13 @@ static void leave_part(struct runs *r)
 
 /* ---- the reader's and the runner's calls ---- */
 
-static bool takes(void *context, uint32_t unused)
+static bool takes(void *context, uint32_t number_in_file)
 {
 	struct runs *r = context;
 	struct parallel *all = r->all;
-	size_t number = SIZE_MAX;
 	struct part *p = NULL;
-	(void)unused;
+	const bool wanted = run_takes_part(&all->o->parts, number_in_file);
+	size_t number = wanted ? OTHERS : NOBODYS;
 	if (r->last == r->room) {
 		const size_t room = 2 * r->room + 64;
 		size_t *bigger = realloc(r->owned, room * sizeof *bigger);
@@ -301,7 +304,7 @@ static bool takes(void *context, uint32_t unused)
 		r->room = room;
 	}
 	pthread_mutex_lock(&all->lock);
-	if (r->seen == all->taken && !all->stop) {
+	if (wanted && r->seen == all->taken && !all->stop) {
 		if (all->taken == all->room) {
 			const size_t room = 2 * all->room + 64;
 			struct part **bigger = realloc(all->part, room * sizeof *bigger);
@@ -316,7 +319,7 @@ static bool takes(void *context, uint32_t unused)
 			all->part[all->taken++] = p;
 		}
 	}
-	r->seen++;
+	r->seen += wanted;
 	pthread_mutex_unlock(&all->lock);
 	r->owned[r->last++] = number;
 	return p;
@@ -329,10 +332,14 @@ static void enter(struct runs *r)
 	struct part *const kept = r->before ? r->now : NULL;
 	if (r->first == r->last)	/* the file says that a part begins, but none does */
 		return;
+	if (r->before && r->owned[r->first] == NOBODYS) {	/* what was kept belongs to the first part that is wanted */
+		r->first++;
+		return;
+	}
 	leave_part(r);
 	r->number = r->owned[r->first++];
 	pthread_mutex_lock(&all->lock);
-	r->now = r->number != SIZE_MAX ? all->part[r->number] : NULL;
+	r->now = r->number < OTHERS ? all->part[r->number] : NULL;
 	if (r->now)
 		r->now->begin = r->told;
 	if (r->now && kept && !r->number) {	/* what was before the first part */
@@ -434,7 +441,7 @@ static void *run(void *context)
 	leave_part(r);
 	pthread_mutex_lock(&r->all->lock);	/* taken, but not begun: the file is damaged */
 	for (size_t i = r->first; i < r->last; i++)
-		if (r->owned[i] != SIZE_MAX)
+		if (r->owned[i] < OTHERS)
 			r->all->part[r->owned[i]]->done = true;
 	pthread_mutex_unlock(&r->all->lock);
 	next_turns(r->all);
@@ -490,11 +497,7 @@ static void add(struct run_result *to, const struct run_result *r)
 	to->points_mispredicted += r->points_mispredicted;
 	to->unknown += r->unknown;
 	to->substitute += r->substitute;
-	to->misses.loads += r->misses.loads;
-	to->misses.l1 += r->misses.l1;
-	to->misses.l2 += r->misses.l2;
-	to->misses.l3 += r->misses.l3;
-	to->misses.walks += r->misses.walks;
+	core_misses_add(&to->misses, &r->misses);
 	to->wall_seconds = r->wall_seconds > to->wall_seconds ? r->wall_seconds : to->wall_seconds;
 	if (!to->note[0])
 		memcpy(to->note, r->note, sizeof to->note);
@@ -545,10 +548,12 @@ int parallel_run(const struct run_options *o, const struct run_sink *sink, struc
 
 /* ---- does it fit? ---- */
 
+struct wanted { const struct run_parts *parts; size_t n; };
+
 static bool none(void *context, uint32_t part)
 {
-	(void)part;
-	++*(size_t *)context;
+	struct wanted *w = context;
+	w->n += run_takes_part(w->parts, part);
 	return false;
 }
 
@@ -573,16 +578,16 @@ bool parallel_fits(const struct run_options *o, const struct run_sink *sink)
 	struct stream *s;
 	struct stream_span span;
 	struct st_points unused;
-	size_t parts = 0;
+	struct wanted wanted = { .parts = &o->parts };
 	bool quiet = true;
 	int got;
 	if (!o->replay || o->hub || o->takes || o->sample.jobs < 2 || !o->sample.measured || o->sample.after ||
 		o->sample.cut_step || o->follows || o->leads || o->teaches || o->taught || o->calls || o->history ||
 		o->heap || !stream_points(o->replay, &unused) ||
-		stream_open_parts(&s, o->replay, none, &parts, NULL))
+		stream_open_parts(&s, o->replay, none, &wanted, NULL))
 		return false;
 	while ((got = stream_next(s, &span, NULL)) == STREAM_SPAN && quiet)
 		quiet = !sink->client || is_quiet(&span);
 	stream_close(s);
-	return got == STREAM_END && quiet && parts > 1;
+	return got == STREAM_END && quiet && wanted.n > 1;
 }

@@ -70,7 +70,7 @@ static int renew(struct runner *r, struct rthread *t, const struct st_part *s, s
 		return rc;
 	t->sample = (struct sample_place){ .until = UINT64_MAX, .interval = r->o->sample.interval,
 		.then = r->o->sample.interval, .done = s->steps, .rounds = s->rounds, .left = s->steps,
-		.windows = s->windows, .seen_from = s->steps, .part_done = s->steps, .part_rounds = s->rounds };
+		.windows = s->windows, .in_part = true, .seen_from = s->steps, .part_done = s->steps, .part_rounds = s->rounds };
 	rc = lanes_create(t, 0, 0, err);
 	if (rc)
 		return rc;
@@ -98,6 +98,27 @@ static int begin(struct runner *r, struct rthread *t, const struct st_part *s, s
 	return renew(r, t, s, err);
 }
 
+static void count(struct runner *r, struct rthread *t, bool cut)
+{
+	struct sample_place *s = &t->sample;
+	struct core_misses misses = points_total(t, cut);
+	misses.branches = 0;	/* parts_total */
+	points_see_part(r, t);
+	s->in_part = false;
+	if (!r->o->follows)
+		core_misses_add(&r->result->misses, &misses);
+	r->result->sampled += s->done - s->part_done - (s->rounds - s->part_rounds);
+	r->result->rounds += s->rounds - s->part_rounds;
+	s->part_done = s->done;
+	s->part_rounds = s->rounds;
+}
+
+void parts_cut(struct runner *r, struct rthread *t)
+{
+	if (t->sample.in_part)
+		count(r, t, true);
+}
+
 static int end(struct runner *r, struct rthread *t, const struct st_part *s, struct err *err)
 {
 	runner_run_all(r, t, s->from);
@@ -108,11 +129,10 @@ static int end(struct runner *r, struct rthread *t, const struct st_part *s, str
 		t->sample.until = UINT64_MAX;
 	}
 	engine_drain(&r->engine, t->process);
-	points_see_part(r, t);
-	r->result->sampled += t->sample.done - t->sample.part_done - (t->sample.rounds - t->sample.part_rounds);
-	r->result->rounds += t->sample.rounds - t->sample.part_rounds;
-	t->sample.part_done = t->sample.done;
-	t->sample.part_rounds = t->sample.rounds;
+	if (r->o->parts.of && !t->sample.told_from)
+		return err_set(err, ERR_UNSUPPORTED, "an older softpmu made this file of live points: all of its "
+			"parts are needed");
+	count(r, t, false);
 	tell(r, s, rthread_now(t));
 	return 0;
 }

@@ -18,6 +18,8 @@ struct parts_watch {
 
 /* ERR_INPUT: it is out of place, or impossible; ERR_NOMEM. */
 int parts_record(struct runner *r, struct process *p, const struct st_part *s, struct err *err);
+/* The thread ends; within a part, if the file is cut short: what the part has so far is added to the result. */
+void parts_cut(struct runner *r, struct rthread *t);
 /* The run has ended: its mispredicted branches, from what it saw of them. */
 void parts_total(struct run_result *result);
 #endif

@@ -55,10 +55,12 @@ static void see_to(struct rthread *t, uint64_t steps)
 	s->seen_misses += core_warm_misses(t->leader).branches - s->seen_from_misses;
 }
 
-struct core_misses points_total(const struct rthread *t)
+struct core_misses points_total(const struct rthread *t, bool cut)
 {
 	const struct sample_place *s = &t->sample;
-	struct core_misses total = s->told[ST_PLACE_TOTAL];
+	const struct core_misses *to = &s->told[cut ? ST_PLACE_END : ST_PLACE_TOTAL], *from = &s->told[ST_PLACE_FROM];
+	struct core_misses total = { .loads = to->loads - from->loads, .l1 = to->l1 - from->l1,
+		.l2 = to->l2 - from->l2, .l3 = to->l3 - from->l3, .walks = to->walks - from->walks };
 	total.branches = s->seen ? (uint64_t)((double)s->seen_misses * (double)s->done / (double)s->seen) : 0;
 	return total;
 }
@@ -154,8 +156,9 @@ static void follow(const struct runner *r, struct rthread *t, const uint64_t *w,
 
 static int place(struct rthread *t, const struct st_place *s, struct err *err)
 {
-	if (s->what > ST_PLACE_TOTAL)
+	if (s->what > ST_PLACE_FROM)
 		return malformed(t->process, "a place that is none", err);
+	t->sample.told_from |= s->what == ST_PLACE_FROM;
 	t->sample.told[s->what] = (struct core_misses){ .loads = s->loads, .l1 = s->l1, .l2 = s->l2,
 		.l3 = s->l3, .walks = s->walks };
 	return 0;

@@ -18,7 +18,8 @@ void points_see_part(struct runner *r, struct rthread *t);
  * Of the memory they are the reference machine's, whose total the file has.  Of branches they are the machine's own
  * mispredicts in what the leader sees of branches: the kept blocks and the ways before them.  If that is not all, the
  * total is what it saw, times the run's share of it; what chance adds to that is not in the estimates' intervals.
- * own: what the leader has missed so far. */
+ * own: what the leader has missed so far.  Of a file with parts the total is that of the part; cut: the part did not
+ * end, and it is up to the last window. */
 struct core_misses points_misses(const struct rthread *t, enum sample_part part, const struct core_misses *own);
-struct core_misses points_total(const struct rthread *t);
+struct core_misses points_total(const struct rthread *t, bool cut);
 #endif

@@ -48,7 +48,9 @@ struct sample_place {
 	uint64_t windows;	/* that have ended */
 	/* Of a stream of live points (points/points.h): by enum st_place_what; and the stretches whose branches the
 	 * leader has seen: their steps, what it mispredicted there, and where the current one began. */
-	struct core_misses told[3];
+	struct core_misses told[4];
+	bool in_part;		/* a part has begun and not ended */
+	bool told_from;		/* ST_PLACE_FROM was here, in this part */
 	uint64_t seen, seen_misses, seen_from, seen_from_misses;
 	bool seen_whole;	/* the way that comes is that of all skipped blocks */
 	bool way_told;		/* ST_WAY was here, and `unseen` blocks of the way are not seen, but only learned */

@@ -5,6 +5,7 @@
 #include "run/ahead.h"
 #include "run/cut.h"
 #include "run/lanes.h"
+#include "run/points/parts.h"
 #include "run/points/points.h"
 #include "run/sample.h"
 #include "run/watch/calls.h"
@@ -111,16 +112,6 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	return rc;
 }
 
-static void count_misses(struct core_misses *sum, struct core_misses of)
-{
-	sum->branches += of.branches;
-	sum->loads += of.loads;
-	sum->l1 += of.l1;
-	sum->l2 += of.l2;
-	sum->l3 += of.l3;
-	sum->walks += of.walks;
-}
-
 void runner_end_thread(struct runner *r, struct rthread *t)
 {
 	if (!t->alive)
@@ -135,9 +126,13 @@ void runner_end_thread(struct runner *r, struct rthread *t)
 	if (t->pub.interrupt_cycles)	/* from the last batch: no block follows before which it could be taken */
 		engine_interrupt(t);
 	if (t->leader) {
-		if (!r->o->follows)
-			count_misses(&r->result->misses, r->points ? points_total(t) : core_warm_misses(t->leader));
-		if (!r->parts) {	/* else each part adds its own */
+		if (r->parts) {		/* each part has added its own */
+			parts_cut(r, t);
+		} else {
+			const struct core_misses misses = r->points ? points_total(t, false)
+				: core_warm_misses(t->leader);
+			if (!r->o->follows)
+				core_misses_add(&r->result->misses, &misses);
 			r->result->sampled += t->sample.done - t->sample.rounds;
 			r->result->rounds += t->sample.rounds;
 		}

@@ -69,8 +69,29 @@ printf '\003' | dd of=flipped bs=1 seek=$((at + 12)) conv=notrunc 2>/dev/null
 refuse "a part that says that it is a digest" 'damaged' "$SOFTPMU" stat -x, -e cycles --jobs 2 -o out \
 	--replay flipped
 head -c $(($(wc -c <many) * 3 / 4)) many >half
-"$SOFTPMU" stat -x, -e cycles --jobs 3 --replay half -o out 2>err
+"$SOFTPMU" stat -x, -e cycles,branches --jobs 3 --replay half -o out 2>err
 has "a file of parts that was cut short says so" 'cut short' err
+
+has "and its branches are not left out" '^[1-9][0-9]*,,branches' out
+
+# every third part, as if there were no others: together they are all of it
+"$SOFTPMU" stat -x, -e instructions,branches,cycles --replay many -o all
+for k in 1 2 3; do
+	"$SOFTPMU" stat -x, -e instructions,branches,cycles --jobs 1 --parts $k/3 --replay many -o part.$k
+	"$SOFTPMU" stat -x, -e instructions,branches,cycles --jobs 3 --parts $k/3 --replay many -o several
+	same_files "part $k of every 3: three jobs count the same as one" part.$k several
+done
+sum() { cat "$@" | awk -F, -v e="$event" '$3 ~ "^" e { n += $1 } END { printf "%d", n }'; }
+for event in instructions branches; do
+	holds "the parts' $event add up to all" "$(sum part.1 part.2 part.3) == $(sum all)"
+done
+event=cycles
+holds "their cycles do so within 3 %" "$(sum part.1 part.2 part.3) > 0.97 * $(sum all) && \
+	$(sum part.1 part.2 part.3) < 1.03 * $(sum all)"
+refuse "a part that there is not" 'no part 900 of every 1000' "$SOFTPMU" stat -o out \
+	--parts 900/1000 --replay many
+refuse "parts of a program" 'has parts' "$SOFTPMU" stat --parts 1/2 true
+refuse "part 0" 'from 1 to N' "$SOFTPMU" stat --parts 0/2 --replay many
 
 "$SOFTPMU" stat -e branch-misses --replay p 2>text
 has "it says that mispredicts are an estimate" 'mispredicted branches are estimated as well' text

@@ -4,6 +4,7 @@
 #include "analysis/windows.h"
 #include "analysis/estimate.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,10 @@ struct windows {
 	double measured, *seen;
 	struct estimate *all;
 	double total[ESTIMATE_SIZES];
+	struct kept {			/* by windows_read: instead of `all`, of one count */
+		size_t windows;
+		double total, *residual;
+	} kept;
 };
 
 int windows_create(struct windows **out, size_t counts, size_t parts, struct err *err)
@@ -58,6 +63,7 @@ void windows_destroy(struct windows *w)
 		forget(t);
 	}
 	estimate_destroy(w->all);
+	free(w->kept.residual);
 	free(w->seen);
 	free(w);
 }
@@ -152,7 +158,7 @@ double windows_count(const struct windows *w, size_t count, double *half)
 
 size_t windows_number(const struct windows *w)
 {
-	return w->all ? estimate_windows(w->all) : 0;
+	return w->all ? estimate_windows(w->all) : w->kept.windows;
 }
 
 double windows_measured(const struct windows *w)
@@ -165,13 +171,28 @@ double windows_seen(const struct windows *w, size_t count)
 	return w->seen[count];
 }
 
+static double total_of(const struct windows_term *term)
+{
+	double unused;
+	return term->of->all ? estimate_total(term->of->all, term->count, &unused) : term->of->kept.total;
+}
+
+static void residuals_of(const struct windows_term *term, double *residual)
+{
+	const struct kept *k = &term->of->kept;
+	if (term->of->all)
+		estimate_residuals(term->of->all, term->count, residual);
+	else
+		memcpy(residual, k->residual, k->windows * sizeof *residual);
+}
+
 /* Adds up the terms: the return, and by how much each window differs from what its sizes give.  NaN: no memory. */
 static double add_up(const struct windows_term *term, size_t terms, double by, double *rest, double *scratch, size_t n)
 {
-	double sum = 0, half;
+	double sum = 0;
 	for (size_t k = 0; k < terms; k++) {
-		sum += term[k].factor * estimate_total(term[k].of->all, term[k].count, &half);
-		estimate_residuals(term[k].of->all, term[k].count, scratch);
+		sum += term[k].factor * total_of(&term[k]);
+		residuals_of(&term[k], scratch);
 		for (size_t i = 0; i < n; i++)
 			rest[i] += by * term[k].factor * scratch[i];
 	}
@@ -187,9 +208,9 @@ double windows_ratio(const struct windows_term *top, size_t tops, const struct w
 	double *rest = calloc(2 * n + 1, sizeof *rest), half = (double)NAN;
 	if (same && rest) {
 		const double above = add_up(top, tops, 1, rest, rest + n, n);
-		double squares = 0, below = 0, unused;
+		double squares = 0, below = 0;
 		for (size_t k = 0; k < bottoms; k++)
-			below += bottom[k].factor * windows_count(bottom[k].of, bottom[k].count, &unused);
+			below += bottom[k].factor * total_of(&bottom[k]);
 		const double ratio = above / below;
 		add_up(bottom, bottoms, -ratio, rest, rest + n, n);
 		for (size_t i = 1; i < n; i++)
@@ -200,4 +221,61 @@ double windows_ratio(const struct windows_term *top, size_t tops, const struct w
 	}
 	free(rest);
 	return half;
+}
+
+/* ---- in another process ---- */
+
+char *windows_text(const struct windows *w, size_t count)
+{
+	const struct windows_term term = { w, count, 1 };
+	const size_t n = windows_number(w);
+	double *residual = calloc(n + 1, sizeof *residual);
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = residual ? open_memstream(&text, &bytes) : NULL;
+	if (f) {
+		residuals_of(&term, residual);
+		fprintf(f, "%zu %a", n, total_of(&term));
+		for (size_t i = 0; i < n; i++)
+			fprintf(f, " %a", residual[i]);
+	}
+	free(residual);
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A number and the blank or the end behind it. */
+static bool number(const char **at, double *value)
+{
+	char *end;
+	*value = strtod(*at, &end);
+	const bool good = end != *at && **at != ' ' && (*end == ' ' || !*end);
+	*at = *end ? end + 1 : end;
+	return good;
+}
+
+int windows_read(struct windows **out, const char *text, struct err *err)
+{
+	struct windows *w = calloc(1, sizeof *w);
+	const char *at = text;
+	double n, unused;
+	*out = NULL;
+	if (!w)
+		return err_set(err, ERR_NOMEM, "out of memory for windows");
+	/* each number has two characters at least, so that a line cannot ask for more memory than it has itself */
+	bool good = number(&at, &n) && n >= 0 && n <= (double)strlen(text) && number(&at, &w->kept.total);
+	w->kept.windows = good ? (size_t)n : 0;
+	w->kept.residual = calloc(w->kept.windows + 1, sizeof *w->kept.residual);
+	for (size_t i = 0; i < w->kept.windows && good && w->kept.residual; i++)
+		good = number(&at, &w->kept.residual[i]);
+	good &= !number(&at, &unused);
+	const int rc = !w->kept.residual ? err_set(err, ERR_NOMEM, "out of memory for windows")
+		: good ? 0 : err_set(err, ERR_INPUT, "the windows of another run cannot be read");
+	if (rc)
+		windows_destroy(w);
+	else
+		*out = w;
+	return rc;
 }

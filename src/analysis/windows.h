@@ -33,4 +33,10 @@ struct windows_term { const struct windows *of; size_t count; double factor; };
 /* Half of the width of the 95 % interval of (sum of the tops) / (sum of the bottoms).  NaN: unknown, as when the runs'
  * windows differ. */
 double windows_ratio(const struct windows_term *top, size_t tops, const struct windows_term *bottom, size_t bottoms);
+/* What windows_ratio needs to know of one count, exactly, as one line, for another process.  The caller frees it; NULL:
+ * out of memory. */
+char *windows_text(const struct windows *w, size_t count);
+/* Makes windows of such a line.  They are only good for terms of that count, except for the first one at the top.
+ * ERR_NOMEM; ERR_INPUT: it is no such line. */
+int  windows_read(struct windows **out, const char *text, struct err *err);
 #endif

@@ -150,6 +150,11 @@ const char *cli_version(void);
 /* Folders of the build tree or of the installation, whichever the running binary is in. */
 const char *cli_data_dir(void);		/* holds cores/ uops/ events/ */
 const char *cli_tracer_dir(void);	/* holds softpmu-tracer-* */
+/* softpmu's own path, by which it can be started again. */
+const char *cli_self(void);
+/* What a process that failed said to its standard error: the last line, without softpmu's name in front.  False: it
+ * said nothing. */
+bool cli_last_words(const char *said, size_t bytes, char *text, size_t room);
 /* A line to print if --pmu chose a PMU that is not the core's own; otherwise "".  text: room for 128 bytes. */
 const char *cli_pmu_note(const struct cli_run *r, char *text);
 /* Loads "data_dir/events/<core.pmu>.tsv"; NULL after one printed line.  The caller frees it (spmu_model_free). */

@@ -46,6 +46,13 @@ static const char *find(char *out, const char *const *place, size_t places, cons
 	return out;
 }
 
+const char *cli_self(void)
+{
+	static char path[PATH_MAX];
+	const ssize_t n = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
+	return n < 0 ? "softpmu" : path;
+}
+
 const char *cli_data_dir(void)
 {
 	static const char *const place[] = { "../share/softpmu", "../data", "../../data" };

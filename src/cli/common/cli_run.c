@@ -48,6 +48,19 @@ void cli_note(const char *format, ...)
 	va_end(ap);
 }
 
+bool cli_last_words(const char *said, size_t bytes, char *text, size_t room)
+{
+	size_t end = bytes, from;
+	while (end && said[end - 1] == '\n')
+		end--;
+	for (from = end; from && said[from - 1] != '\n';)
+		from--;
+	const char *line = said + from;
+	const size_t n = end - from, own = n > 9 && !strncmp(line, "softpmu: ", 9) ? 9 : 0;
+	snprintf(text, room, "%.*s", (int)(n - own), line + own);
+	return n;
+}
+
 int cli_open_data(struct perfdata_file **out, const char *path)
 {
 	struct err err = { 0 };

@@ -34,7 +34,7 @@ static pid_t start(const struct pool *p, const char *tasks, size_t number)
 		_exit(1);
 	sigprocmask(SIG_SETMASK, &p->before, NULL);
 	signal(SIGINT, SIG_IGN);	/* of a terminal, for all at once: the sweep ends them in its own way */
-	execl(sweep_self(), "softpmu", "sweep", "work", tasks, at, "1", (char *)NULL);
+	execl(cli_self(), "softpmu", "sweep", "work", tasks, at, "1", (char *)NULL);
 	_exit(127);
 }
 

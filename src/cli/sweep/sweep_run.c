@@ -249,7 +249,7 @@ static int print_list(struct sweep *s, const struct sweep_task *task, size_t n)
 				print_target(s, task + from + i);
 				fputs(":\n\t", stdout);
 			}
-			print_word(sweep_self(), make);
+			print_word(cli_self(), make);
 			fputs(" sweep work ", stdout);
 			print_word(path, make);
 			printf(" %zu 1\n", i);

@@ -172,7 +172,7 @@ static char *script(const char *tasks, size_t batch)
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
-	const char *const word[] = { sweep_self(), tasks };
+	const char *const word[] = { cli_self(), tasks };
 	if (!to)
 		return NULL;
 	fputs("#!/bin/sh\nexec", to);

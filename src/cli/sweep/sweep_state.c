@@ -14,13 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *sweep_self(void)
-{
-	static char path[PATH_MAX];
-	const ssize_t n = *path ? 0 : readlink("/proc/self/exe", path, sizeof path - 1);
-	return n < 0 ? "softpmu" : path;
-}
-
 /* ---- what is counted ---- */
 
 static bool add_event(struct sweep *s, const char *event, size_t n)

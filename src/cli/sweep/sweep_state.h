@@ -57,8 +57,6 @@ int  sweep_gather(struct sweep *s);
 /* Writes tasks into a new file; the name is in `path`. */
 int  sweep_write_tasks(struct sweep *s, const struct sweep_task *task, size_t n, char path[PATH_MAX]);
 bool sweep_has_result(const struct sweep *s, const char *key);
-/* "softpmu" as it can be started again: its own path. */
-const char *sweep_self(void);
 
 /* ---- sweep_run.c ---- */
 

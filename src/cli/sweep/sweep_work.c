@@ -116,19 +116,9 @@ static void child_free(struct child *c)
 	free(c->said[1]);
 }
 
-/* The last line of its standard error, without softpmu's name in front. */
 static void last_words(const struct child *c, char *text, size_t bytes)
 {
-	size_t end = c->bytes[1], from;
-	while (end && c->said[1][end - 1] == '\n')
-		end--;
-	for (from = end; from && c->said[1][from - 1] != '\n';)
-		from--;
-	const char *line = c->said[1] + from;
-	const size_t n = end - from, own = n > 9 && !strncmp(line, "softpmu: ", 9) ? 9 : 0;
-	if (n)
-		snprintf(text, bytes, "%.*s", (int)(n - own), line + own);
-	else
+	if (!cli_last_words(c->said[1], c->bytes[1], text, bytes))
 		snprintf(text, bytes, "ended with status %d, without a word", WEXITSTATUS(c->status));
 }
 
@@ -204,7 +194,7 @@ static char **stat_words(const struct sweep_task *t, struct plan *texts, struct 
 		err_set(err, ERR_NOMEM, "out of memory");
 		return NULL;
 	}
-	const char *const first[] = { sweep_self(), "stat", "-j", "--log-fd", "3", "--no-profile", "--jobs", "1", "-e",
+	const char *const first[] = { cli_self(), "stat", "-j", "--log-fd", "3", "--no-profile", "--jobs", "1", "-e",
 		t->events, "--core", t->core, "--replay", t->stream };
 	for (at = 0; at < sizeof first / sizeof *first; at++)
 		word[n++] = (char *)(uintptr_t)first[at];
@@ -289,7 +279,7 @@ static int do_trace(const struct work *w, const struct sweep_task *t, struct swe
 	char **word = plan_keep(texts, (words + 8) * sizeof *word);
 	if (!word)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	const char *const first[] = { sweep_self(), "trace", "-q", "-o", part, "--" };
+	const char *const first[] = { cli_self(), "trace", "-q", "-o", part, "--" };
 	for (; n < sizeof first / sizeof *first; n++)
 		word[n] = (char *)(uintptr_t)first[n];
 	for (size_t i = 0; i <= words; i++)

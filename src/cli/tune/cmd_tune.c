@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct cli_command *const parts[] = { &tune_software, &tune_native, &tune_phases, &tune_list, &tune_show,
-	&tune_apply, &tune_forget, NULL };
+	&tune_apply, &tune_forget, &tune_work, NULL };
 
 static int run(int argc, char **argv)
 {

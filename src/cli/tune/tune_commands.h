@@ -16,6 +16,8 @@ extern const struct cli_command tune_software;
 extern const struct cli_command tune_native;
 /* tune_phases.c, --phases: settings of the model for each phase. */
 extern const struct cli_command tune_phases;
+/* tune_work.c: replays for a search that runs elsewhere. */
+extern const struct cli_command tune_work;
 /* tune_search.c: settings of the model for the whole run; argv[0] is "tune". */
 extern const struct option tune_search_options[];
 int cmd_tune_search(int argc, char **argv);

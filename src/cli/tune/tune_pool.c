@@ -4,6 +4,7 @@
  * They are forked from a parent without threads, write their counts into a pipe and exit.  The order in which
  * they end changes only the order of the lines in the state file.  Sampled replays (tune_seen.h) are threads. */
 #include "cli/tune/tune_pool.h"
+#include "cli/tune/tune_launch.h"
 #include "cli/tune/tune_seen.h"
 #include "core/machine/features.h"
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { JOBS = 256 };
+enum { JOBS = TUNE_POOL_JOBS };
 struct answer { int rc; struct err err; struct energy_activity activity; };
 struct worker {
 	pid_t pid;		/* 0: none */
@@ -37,39 +38,28 @@ unsigned tune_pool_processors(void)
 	return n < 1 ? 1 : n > JOBS ? JOBS : (unsigned)n;
 }
 
-static double now(void)
+unsigned tune_pool_jobs(const struct tune_pool *p)
+{
+	const unsigned wanted = p->jobs ? p->jobs : tune_pool_processors();
+	return wanted > JOBS ? JOBS : wanted;
+}
+
+double tune_pool_now(void)
 {
 	struct timespec ts;
 	clock_gettime(CLOCK_MONOTONIC, &ts);	/* only for the terminal; no result depends on it */
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
-{
-	(void)t;
-	energy_batch(context, b);
-}
-
 /* In the child: one replay. */
 static void replay(const struct tune_pool *p, const char *settings, struct answer *a)
 {
-	struct core_features features;
-	struct core_config core;
-	const struct core_wanted wanted = energy_wanted();
-	struct run_options o = p->run->run;
-	struct run_result result;
-	const struct run_sink sink = { .context = &a->activity, .batch = on_batch };
+	struct tune_machine m = { 0 };
 	*a = (struct answer){ 0 };
-	core_features_init(&features, p->preset);
-	if ((a->rc = *settings ? core_features_set_all(&features, settings, &a->err) : 0))
+	if ((a->rc = tune_machine_set(&m, p->preset, settings, &a->err)))
 		return;
-	core_features_config(&features, &core);
-	o.core = &core;
-	o.features = &features;
-	o.wanted = &wanted;
-	o.argv = NULL;
-	o.save = NULL;
-	a->rc = run_program(&o, &sink, &result, &a->err);
+	tune_machine_replay(&m, &p->run->run, NULL, NULL);
+	*a = (struct answer){ m.err.code, m.err, m.activity };
 }
 
 static int start(const struct tune_pool *p, struct worker *w, size_t at, char *settings, struct err *err)
@@ -100,7 +90,7 @@ static int start(const struct tune_pool *p, struct worker *w, size_t at, char *s
 		_exit(0);
 	}
 	close(fd[1]);
-	*w = (struct worker){ .pid = pid, .fd = fd[0], .at = at, .settings = settings, .started = now() };
+	*w = (struct worker){ .pid = pid, .fd = fd[0], .at = at, .settings = settings, .started = tune_pool_now() };
 	return 0;
 }
 
@@ -115,6 +105,29 @@ static void fill(const struct tune_pool *p, struct tune_try *r, const char *sett
 	r->activity = *a;
 	r->cycles = (double)a->n[ENERGY_COUNT_cycles];
 	r->energy = bill.total;
+}
+
+int tune_pool_keep(struct tune_pool *p, struct tune_try *t, const char *settings, const struct energy_activity *a,
+	struct err *err)
+{
+	const int rc = tune_state_add(p->state, settings, a, err);
+	if (rc)
+		return rc;
+	fill(p, t, settings, a);
+	p->ran++;
+	return 0;
+}
+
+bool tune_pool_known(struct tune_pool *p, struct tune_try *t, const char *settings)
+{
+	const struct energy_activity *known = tune_state_find(p->state, settings);
+	if (!known)
+		return false;
+	fill(p, t, settings, known);
+	if (p->sample.measured)
+		t->half = (double)NAN;	/* it is not kept */
+	p->known++;
+	return true;
 }
 
 /* Reads from a worker. 1: it is done; 0: not yet; or an error. */
@@ -140,17 +153,14 @@ static int hear(struct tune_pool *p, struct worker *w, struct tune_try *tries, s
 		rc = err_set(err, w->answer.rc, "with %s: %s", *w->settings ? w->settings : "the preset",
 			w->answer.err.text);
 	else
-		rc = tune_state_add(p->state, w->settings, &w->answer.activity, err);
-	if (!rc) {
-		fill(p, &tries[w->at], w->settings, &w->answer.activity);
-		p->ran++;
-		p->seconds += now() - w->started;
-	}
+		rc = tune_pool_keep(p, &tries[w->at], w->settings, &w->answer.activity, err);
+	if (!rc)
+		p->seconds += tune_pool_now() - w->started;
 	free(w->settings);
 	return rc ? rc : 1;
 }
 
-static void show(struct tune_pool *p, const struct tune_try *first, size_t done, size_t n, unsigned running)
+void tune_pool_show(struct tune_pool *p, const struct tune_try *first, size_t done, size_t n, unsigned running)
 {
 	char text[160];
 	const double each = p->ran ? p->seconds / (double)p->ran : 0;
@@ -179,11 +189,8 @@ static int next(struct tune_pool *p, struct worker *w, struct tune_try *tries, s
 	char *settings = tune_text(p->features, p->count, &tries[at].set);
 	if (!settings)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	const struct energy_activity *known = tune_state_find(p->state, settings);
-	if (known) {
-		fill(p, &tries[at], settings, known);
+	if (tune_pool_known(p, &tries[at], settings)) {
 		free(settings);
-		p->known++;
 		return 0;
 	}
 	const int rc = start(p, w, at, settings, err);
@@ -193,9 +200,6 @@ static int next(struct tune_pool *p, struct worker *w, struct tune_try *tries, s
 }
 
 /* ---- sampled replays ---- */
-
-/* So many read the stream together: unpacking is then a small part of what each of them takes. */
-enum { TOGETHER = 20 };
 
 static int on_tick(void *context)
 {
@@ -212,26 +216,17 @@ static int measure_some(struct tune_pool *p, struct tune_try *tries, size_t n, u
 	char *settings[JOBS];
 	size_t of[JOBS];
 	unsigned machines = 0;
-	const double started = now();
+	const double started = tune_pool_now();
 	int rc = machine ? 0 : err_set(err, ERR_NOMEM, "out of memory for replays");
 	for (; *done < n && machines < most && !rc; ++*done) {
 		char *text = tune_text(p->features, p->count, &tries[*done].set);
-		const struct energy_activity *known = text ? tune_state_find(p->state, text) : NULL;
 		if (!text)
 			rc = err_set(err, ERR_NOMEM, "out of memory");
-		if (known) {
-			fill(p, &tries[*done], text, known);
-			tries[*done].half = (double)NAN;	/* it is not kept */
-			p->known++;
-		}
-		if (rc || known) {
+		if (rc || tune_pool_known(p, &tries[*done], text)) {
 			free(text);
 			continue;
 		}
-		struct tune_machine *m = &machine[machines];
-		core_features_init(&m->features, p->preset);
-		rc = *text ? core_features_set_all(&m->features, text, err) : 0;
-		core_features_config(&m->features, &m->core);
+		rc = tune_machine_set(&machine[machines], p->preset, text, err);
 		settings[machines] = text;
 		of[machines++] = *done;
 	}
@@ -247,26 +242,23 @@ static int measure_some(struct tune_pool *p, struct tune_try *tries, size_t n, u
 			rc = err_set(err, machine[i].err.code, "with %s: %s", *settings[i] ? settings[i] : "the preset",
 				machine[i].err.text);
 		else if (!rc)
-			rc = tune_state_add(p->state, settings[i], &machine[i].activity, err);
-		if (!rc) {
-			fill(p, &tries[of[i]], settings[i], &machine[i].activity);
+			rc = tune_pool_keep(p, &tries[of[i]], settings[i], &machine[i].activity, err);
+		if (!rc)
 			tries[of[i]].half = machine[i].half;
-			p->ran++;
-		}
 		free(settings[i]);
 	}
-	p->seconds += now() - started;
+	p->seconds += tune_pool_now() - started;
 	free(machine);
 	return rc;
 }
 
 static int measure_together(struct tune_pool *p, struct tune_try *tries, size_t n, struct err *err)
 {
-	const unsigned most = !p->jobs ? TOGETHER : p->jobs > JOBS ? JOBS : p->jobs;
+	const unsigned most = !p->jobs ? TUNE_AT_ONCE : p->jobs > JOBS ? JOBS : p->jobs;
 	size_t done = 0;
 	int rc = 0;
 	while (done < n && !rc) {
-		show(p, tries, done, n, 1);
+		tune_pool_show(p, tries, done, n, 1);
 		rc = measure_some(p, tries, n, most, &done, err);
 	}
 	return rc;
@@ -275,9 +267,11 @@ static int measure_together(struct tune_pool *p, struct tune_try *tries, size_t 
 int tune_pool_measure(void *context, struct tune_try *tries, size_t n, struct err *err)
 {
 	struct tune_pool *p = context;
+	if (p->launch)
+		return tune_launch_measure(p, tries, n, err);
 	if (p->sample.measured)
 		return measure_together(p, tries, n, err);
-	const unsigned wanted = p->jobs ? p->jobs : tune_pool_processors(), jobs = wanted > JOBS ? JOBS : wanted;
+	const unsigned jobs = tune_pool_jobs(p);
 	struct worker *w = calloc(jobs, sizeof *w);
 	size_t at = 0, done = 0;
 	unsigned running = 0;
@@ -300,7 +294,7 @@ int tune_pool_measure(void *context, struct tune_try *tries, size_t n, struct er
 			rc = err_set(err, ERR_SYSTEM, "interrupted");
 		if (rc < 0 || !fds)
 			continue;
-		show(p, tries, done, n, running);
+		tune_pool_show(p, tries, done, n, running);
 		if (poll(fd, fds, 200) < 0)
 			continue;
 		for (unsigned k = 0; k < fds && rc >= 0; k++)

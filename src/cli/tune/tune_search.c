@@ -7,6 +7,7 @@
 #include "cli/common/cli_profile.h"
 #include "cli/tune/tune_commands.h"
 #include "cli/common/cli_sample.h"
+#include "cli/tune/tune_launch.h"
 #include "cli/tune/tune_pool.h"
 #include "cli/tune/tune_print.h"
 #include "cli/tune/tune_seen.h"
@@ -41,6 +42,10 @@ struct search {
 	struct cli_sample sample;
 	struct run_sample plan;		/* of all runs; measured 0: they are timed throughout */
 	struct tune_seen seen;		/* of the run on the preset, if it is sampled */
+	struct tune_launch *launch;
+	char **words;			/* the options of the run, for replays that are launched */
+	size_t words_count;
+	bool host;			/* --core host */
 };
 enum { WINDOWS = 500 };	/* --sample=auto: in each run */
 struct thread { struct cost_thread *cost; uint64_t hash; struct tune_seen_thread seen; };
@@ -78,6 +83,14 @@ static int set_sample(void *target, const struct option *option, const char *val
 	return cli_sample_parse(&((struct search *)target)->sample, value, err);
 }
 
+static int set_launch(void *target, const struct option *option, const char *value, struct err *err)
+{
+	struct search *s = target;
+	(void)option;
+	tune_launch_destroy(s->launch);
+	return tune_launch_create(&s->launch, value, err);
+}
+
 static int of_its_own(void *target, const struct option *option, const char *value, struct err *err)
 {
 	(void)target, (void)value;
@@ -99,7 +112,11 @@ const struct option tune_search_options[] = {
 	OPT_WHOLE(0, "exhaustive", "N", struct search, exhaustive_most, 1, 1000000, "Try every combination instead, "
 		"if there are at most N."),
 	OPT_WHOLE(0, "jobs", "N", struct search, jobs, 1, 256, "Make N replays at a time. Default: the number of "
-		"processors; with --sample 20, because they share the unpacking of the stream."),
+		"processors; with --sample 20, because they share the unpacking of the stream. With --launch, N "
+		"processes at a time. Default: the number of processors here."),
+	OPT_CALL(0, "launch", "COMMAND", set_launch, "Make the replays in processes that COMMAND starts, as on the "
+		"nodes of a cluster: --launch 'srun -N1 -n1 --exclusive'. --jobs says how many run at a time. The "
+		"nodes must see softpmu, the stream and the core's file under the same paths."),
 	OPT_TEXT(0, "state", "FILE", struct search, state_path, "Keep what was measured in FILE. Default: a file for "
 		"each program and core in the folder of the profile store."),
 	OPT_FLAG(0, "fresh", struct search, fresh, "Forget what was measured before."),
@@ -118,16 +135,36 @@ const struct option tune_search_options[] = {
 	OPT_END
 };
 
+/* Keeps the options of the run for replays that are launched, but those that say where the stream is and what becomes
+ * of the choice.  The only ones with a letter are about processes of a live run. */
+static void keep_words(void *context, const struct option_set *set, char **words, int count)
+{
+	static const char *const other[] = { "--replay", "--save-stream", "--profile", "--no-profile" };
+	struct search *s = context;
+	bool keep = set->option == cli_run_options && !strncmp(words[0], "--", 2);
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		keep &= strncmp(words[0], other[i], strlen(other[i])) != 0;
+	for (int i = 0; i < count && keep; i++)
+		s->words[s->words_count++] = words[i];
+}
+
 /* 1: goes on; 0: help was printed; -1: bad, one line was printed. */
 static int parse(struct search *s, int argc, char **argv, int *next)
 {
-	const int go = cli_options(&cmd_tune, s, &s->run, argc, argv, next);
+	const struct option_set set[] = { { tune_search_options, s }, { cli_run_options, &s->run }, { NULL, NULL } };
+	struct option_parser p = { .set = set, .taken = keep_words, .context = s };
+	if (!(s->words = calloc((size_t)argc + 3, sizeof *s->words))) {
+		cli_error("out of memory");
+		return -1;
+	}
+	const int go = cli_parse(&cmd_tune, &p, argc, argv, next);
 	if (go <= 0)
 		return go;
 	if (s->run.features) {
 		cli_error("--feature and --wrmsr: tune itself tries them; --features says which");
 		return -1;
 	}
+	s->host = s->run.core_name && !strcmp(s->run.core_name, "host");
 	s->goal.threshold = s->threshold / 100;
 	s->exhaustive = s->exhaustive_most;
 	s->keep = s->run.profile != CLI_PROFILE_REFUSED && !s->run.sets;
@@ -379,6 +416,17 @@ static int keep_profile(struct search *s, const struct tune *t)
 
 /* ---- the search ---- */
 
+static int prepare_launch(struct search *s, const struct tune_pool *pool, struct err *err)
+{
+	if (!s->launch)
+		return 0;
+	if (s->host) {
+		s->words[s->words_count++] = "--core";	/* that of this machine, on every node */
+		s->words[s->words_count++] = s->run.core.name;
+	}
+	return tune_launch_prepare(s->launch, pool, s->words, s->words_count, err);
+}
+
 static int search(struct search *s)
 {
 	struct err err = { 0 };
@@ -389,9 +437,12 @@ static int search(struct search *s)
 		.model = &s->model,
 		.jobs = s->jobs,
 		.sample = s->plan,
-		.seen = &s->seen };
+		.seen = &s->seen,
+		.launch = s->launch };
 	struct tune *t = NULL;
 	int rc = tune_state_open(&pool.state, s->state_path, key_of(s), s->key, s->run.core.name, s->fresh, &err);
+	if (!rc)
+		rc = prepare_launch(s, &pool, &err);
 	if (!rc)
 		rc = tune_create(&t, s->feature, s->features, &s->goal, &s->preset, tune_pool_measure, &pool, &err);
 	cli_catch(true);
@@ -531,6 +582,8 @@ int cmd_tune_search(int argc, char **argv)
 	free(s->program);
 	cost_run_destroy(s->cost);
 	tune_seen_release(&s->seen);
+	tune_launch_destroy(s->launch);
+	free(s->words);
 	free(s);
 	return status;
 }

@@ -92,6 +92,45 @@ static int on_tick(void *context, uint64_t instructions, uint64_t cycles)
 	return m->tick(m->context);
 }
 
+int tune_machine_set(struct tune_machine *m, const struct core_config *preset, const char *settings, struct err *err)
+{
+	core_features_init(&m->features, preset);
+	const int rc = *settings ? core_features_set_all(&m->features, settings, err) : 0;
+	core_features_config(&m->features, &m->core);
+	return rc;
+}
+
+static void count_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	struct tune_machine *m = context;
+	(void)t;
+	energy_batch(&m->activity, b);
+}
+
+/* The options of the replay, of those of the search's run. */
+static void options_of(struct run_options *o, const struct tune_machine *m, const struct core_wanted *wanted)
+{
+	o->core = &m->core;
+	o->features = &m->features;
+	o->wanted = wanted;
+	o->argv = NULL;
+	o->save = NULL;
+	o->share = NULL;
+}
+
+void tune_machine_replay(struct tune_machine *m, const struct run_options *of, int (*tick)(void *context),
+	void *context)
+{
+	const struct core_wanted wanted = energy_wanted();
+	const struct run_sink sink = { .context = m, .batch = count_batch, .tick = tick ? on_tick : NULL };
+	struct run_options o = *of;
+	struct run_result result;
+	m->tick = tick;
+	m->context = context;
+	options_of(&o, m, &wanted);
+	m->err.code = run_program(&o, &sink, &result, &m->err);
+}
+
 /* What a replay has seen becomes its machine's result. */
 static void finish(struct tune_machine *m, const struct tune_seen *preset, const struct run_one *run)
 {
@@ -117,12 +156,7 @@ int tune_seen_replay(const struct run_options *o, const struct tune_seen *preset
 		m->context = context;
 		rc = tune_seen_create(&m->seen, err);
 		run[i].options = *o;
-		run[i].options.core = &m->core;
-		run[i].options.features = &m->features;
-		run[i].options.wanted = &wanted;
-		run[i].options.argv = NULL;
-		run[i].options.save = NULL;
-		run[i].options.share = NULL;
+		options_of(&run[i].options, m, &wanted);
 		run[i].sink = (struct run_sink){ .context = m, .thread_start = on_start, .thread_end = on_end,
 			.batch = on_batch, .window = on_window, .tick = on_tick };
 	}

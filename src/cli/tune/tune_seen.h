@@ -33,6 +33,11 @@ struct tune_machine {
 	int (*tick)(void *context);
 	void *context;
 };
+/* Makes it: the preset with "feature=level,..."; "": as it is. */
+int  tune_machine_set(struct tune_machine *m, const struct core_config *preset, const char *settings, struct err *err);
+/* Replays the stream of `o` on it, timed throughout: the result is there, or `err`.  tick: as below, or NULL. */
+void tune_machine_replay(struct tune_machine *m, const struct run_options *o, int (*tick)(void *context),
+	void *context);
 /* Replays the stream of `o`, whose core is the unchanged machine, on all machines at once.  preset: what the run on the
  * unchanged machine saw.  tick: called now and then by each machine's thread; nonzero: it stops.  0, or an error: then
  * nothing has run. */

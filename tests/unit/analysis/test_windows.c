@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include "analysis/windows.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { NUMBER = 100, LENGTH = 1000, STANDS = 10000 };
 
@@ -66,6 +68,31 @@ static void test_a_difference_in_the_same_windows_is_known_well(void **state)
 	windows_destroy(c);
 }
 
+/* Another process gets the same interval, to the last bit. */
+static void test_windows_come_through_a_text(void **state)
+{
+	(void)state;
+	struct windows *a = take(NUMBER, 0, 3), *b = take(NUMBER, 7, 5), *read;
+	struct err err;
+	char *text = windows_text(a, 1);
+	assert_non_null(text);
+	assert_int_equal(windows_read(&read, text, &err), 0);
+	assert_int_equal(windows_number(read), NUMBER);
+	const struct windows_term top[] = { { b, 1, 1 }, { a, 1, -1 } }, bottom = { a, 1, 1 };
+	const struct windows_term there[] = { { b, 1, 1 }, { read, 1, -1 } }, below = { read, 1, 1 };
+	const double here = windows_ratio(top, 2, &bottom, 1), far = windows_ratio(there, 2, &below, 1);
+	assert_true(here > 0 && !memcmp(&here, &far, sizeof here));
+	windows_destroy(read);
+	static const char *const bad[] = { "", "2", "2 1", "2 1 0x1p+0", "1 1 1 1", "-1 1", "99999999 1 1", "2 1 1 x",
+		"2  1 1 1", "nan 1 1" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (windows_read(&read, bad[i], &err) != ERR_INPUT || read)
+			fail_msg("'%s' was read", bad[i]);
+	free(text);
+	windows_destroy(a);
+	windows_destroy(b);
+}
+
 static void test_without_a_window_there_is_no_total(void **state)
 {
 	(void)state;
@@ -86,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_run_has_totals),
 		cmocka_unit_test(test_a_difference_in_the_same_windows_is_known_well),
+		cmocka_unit_test(test_windows_come_through_a_text),
 		cmocka_unit_test(test_without_a_window_there_is_no_total),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

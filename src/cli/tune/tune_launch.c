@@ -65,8 +65,8 @@ int tune_launch_create(struct tune_launch **out, const char *command, struct err
 	int n = words_split(l->words, l->word, TUNE_LAUNCH_WORDS);
 	if (n <= 0) {
 		tune_launch_destroy(l);
-		return err_set(err, ERR_INPUT, "option --launch: '%.200s' %s", command, n ? "has a quotation without an "
-			"end, or too many words" : "names no command");
+		return err_set(err, ERR_INPUT, "option --launch: '%.200s' %s", command,
+			n ? "has a quotation without an end, or too many words" : "names no command");
 	}
 	l->word[n++] = (char *)(uintptr_t)cli_self();
 	l->word[n++] = "tune";

@@ -99,6 +99,11 @@ rubbish "a NUL" "$answer\0000\nend\n"
 rubbish "an error of no known kind" "failed 0 99 why\nend\n"
 rubbish "an answer without its end" "$answer\n" 'ended without all results'
 rubbish "an error of the replay" "failed 0 2 the reason\nend\n" 'with .*: the reason'
+# A node that has another machine by this name, or another softpmu.
+changes() { wrong "$1" "$2" "sh -c 'sed -z s/^$3=.*/$3=other/ | \"\$@\"' -"; }
+changes "another machine" 'skylake is described differently here' machine
+changes "another softpmu" 'the search is made by other, but this is softpmu' model
+changes "a stream that is not there" 'other' stream
 refuse "a request that is none" 'does not say what to do' "$SOFTPMU" tune work
 refuse "words" 'takes no words' "$SOFTPMU" tune work live
 

@@ -158,8 +158,8 @@ struct run_options {
 	stream_takes *takes;
 	void *takes_context;
 	const struct parts_watch *watch;
-	/* Of a replay of live points: only the parts of the file whose number, from 0, is `index` modulo `of`, as if the
-	 * program had executed nothing else.  of 0: all. */
+	/* Of a replay of live points: only the parts of the file whose number, from 0, is `index` modulo `of`, as if
+	 * the program had executed nothing else.  of 0: all. */
 	struct run_parts parts;
 	const char *save;	/* also record the stream there */
 	char *const *env;	/* as in stream_launch */

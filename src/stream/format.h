@@ -67,8 +67,7 @@ enum st_kind {
 	ST_PART,		/* struct st_part: first record of each section but the first, and last of a part */
 	ST_WAY,			/* struct st_way: before the first ST_PATH behind an ST_SKIP; then those have no first
 				 * word of 0 */
-	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h); prefetchers
-				 * do not see them */
+	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h) */
 	ST_KINDS
 };
 
@@ -248,7 +247,7 @@ struct st_place {
 	 * accesses that missed its L2 and L3, pages that missed its TLB. */
 	uint64_t loads, l1, l2, l3, walks;
 };
-/* FROM, TOTAL: a part of the file begins, ends.  Before TRACE_VERSION_LINES: TOTAL when the thread ends, and no FROM. */
+/* FROM, TOTAL: a part of the file begins, ends.  Before TRACE_VERSION_LINES: TOTAL when the thread ends, no FROM. */
 enum st_place_what { ST_PLACE_BEGIN, ST_PLACE_END, ST_PLACE_TOTAL, ST_PLACE_FROM };
 enum {
 	ST_CLIENT_MORE = 0,

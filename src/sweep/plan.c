@@ -201,17 +201,18 @@ static int add_cores(struct plan *p, char **word, size_t words, struct err *err)
 
 static int set_elimination(struct plan *p, char **word, size_t words, struct err *err)
 {
-	char *percent = words > 1 ? word[1] : NULL;
+	p->by_points = words > 1 && !strcmp(word[1], "points");
+	char *percent = words > 1u + p->by_points ? word[1 + p->by_points] : NULL;
 	uint64_t first = 4;
 	double confidence = 95;
 	size_t n = percent ? strlen(percent) : 0;
 	if (n && percent[n - 1] == '%')
 		n--;
 	if (words > 3 || (percent && !plan_number(percent, percent + n, &confidence)) || confidence < 50 ||
-		confidence > 99.9999 || (words > 2 && !whole(word[2], 3, PLAN_PROGRAMS, &first)))
+		confidence > 99.9999 || (words > 2 && !p->by_points && !whole(word[2], 3, PLAN_PROGRAMS, &first)))
 		return err_set(err, ERR_INPUT,
 			"'eliminate' takes a confidence from 50 to 99.9999 %% and a number of programs "
-			"from 3 on");
+			"from 3 on, or 'points' and a confidence");
 	p->confidence = confidence / 100;
 	p->first = (size_t)first;
 	return 0;
@@ -257,6 +258,12 @@ static int one_word(struct plan *p, char **word, size_t words, struct err *err)
 	}
 }
 
+static int live_points(struct plan *p, char **word, size_t words, struct err *err)
+{
+	p->live_points = true;
+	return words == 1 ? 0 : err_set(err, ERR_INPUT, "'%s' takes no more words", word[0]);
+}
+
 static int energy(struct plan *p, char **word, size_t words, struct err *err)
 {
 	p->energy = true;
@@ -276,6 +283,7 @@ static const struct keyword {
 	{ "set", grid }, { "feature", grid }, { "draw", add_draw }, { "machine", add_machine },
 	{ "events", one_word }, { "energy", energy }, { "objective", one_word }, { "detail", set_timing },
 	{ "sample", set_timing }, { "eliminate", set_elimination }, { "memory", one_word }, { "time", one_word },
+	{ "live-points", live_points },
 };
 
 static int unknown(const char *word, struct err *err)

@@ -15,7 +15,9 @@
  *   energy				estimate the energy, too
  *   objective WHAT			what should be small: time, cycles, energy, edp, or an event
  *   detail | sample [auto|N,U,W]	how each run is timed; without either as softpmu stat does it
+ *   live-points				commands are recorded as live points
  *   eliminate [PERCENT [FIRST]]	stop the runs of machines that are worse at this confidence, from FIRST programs
+ *   eliminate points [PERCENT]	the same, after some of the points of files of live points
  *   memory SIZE, time SECONDS		what a job is given before anything was measured
  *
  * A level of `set` may be a range: A..B*F or A..B+S.  Numbers take K, M and G.
@@ -68,7 +70,9 @@ struct plan {
 	bool detail;
 	const char *sample;	/* "auto", "N,U,W"; NULL: not asked for */
 	double confidence;	/* of the elimination: 0.95; 0: none */
+	bool by_points;		/* by points of each program, not by programs */
 	size_t first;		/* programs before the first elimination */
+	bool live_points;	/* of commands */
 	uint64_t memory;	/* bytes */
 	uint64_t seconds;
 	/* private */

@@ -60,14 +60,15 @@ static int make_order(struct sweep_table *t, struct err *err)
 		fnv_hex(&f, turn[i].key);
 		turn[i].program = i;
 	}
-	if (t->plan->confidence > 0)
+	if (t->plan->confidence > 0 && !t->plan->by_points)
 		qsort(turn, t->programs, sizeof *turn, by_turn);
 	for (size_t i = 0; i < t->programs; i++)
 		t->order[i] = turn[i].program;
 	free(turn);
 	/* looks: at the first number of programs, then whenever there are half as many more; not at the end, when
 	 * there is nothing left to save */
-	for (size_t n = t->plan->first; t->plan->confidence > 0 && n < t->programs && t->look_count < 64;
+	for (size_t n = t->plan->first; t->plan->confidence > 0 && !t->plan->by_points &&
+		n < t->programs && t->look_count < 64;
 		n += (n + 1) / 2)
 		t->looks[t->look_count++] = n;
 	return 0;
@@ -108,7 +109,8 @@ int sweep_table_make(struct sweep_table *t, const struct plan *p, const struct s
 			return nomem(err);
 	for (size_t i = 0; i < t->count; i++)
 		index_add(t->by_machine, t->machine_places, m->machine[i].key, i);
-	return make_order(t, err);
+	const int rc = make_order(t, err);
+	return rc || !p->by_points ? rc : sweep_trial_make(t, err);
 }
 
 static void forget(struct sweep_table *t)
@@ -141,6 +143,7 @@ void sweep_table_free(struct sweep_table *t)
 	free(t->why);
 	free(t->by_program);
 	free(t->by_machine);
+	sweep_trial_free(t);
 	*t = (struct sweep_table){ 0 };
 }
 
@@ -162,30 +165,41 @@ static size_t machine_of(const struct sweep_table *t, const char *key)
 	return t->count;
 }
 
-/* A row of the store: for each program with this key, since a plan may name one program twice. */
-static int take(void *context, const struct sweep_row *row)
+int sweep_table_points(struct sweep_table *t, const struct sweep_row *row,
+	int (*take)(struct sweep_table *t, const struct sweep_row *row, size_t program, size_t machine, void *context),
+	void *context)
 {
-	struct sweep_table *t = context;
 	const size_t m = machine_of(t, row->machine);
+	int rc = 0;
+	for (size_t at = place_of(row->program, t->program_places); t->by_program[at] && !rc;
+		at = (at + 1) % t->program_places)	/* a plan may name one program twice */
+		if (!strcmp(t->program[t->by_program[at] - 1], row->program))
+			rc = take(t, row, t->by_program[at] - 1, m, context);
+	return rc;
+}
+
+static int take_point(struct sweep_table *t, const struct sweep_row *row, size_t p, size_t m, void *context)
+{
 	const int event = row->event ? sweep_table_event(t, row->event) : -1;
-	for (size_t at = place_of(row->program, t->program_places); t->by_program[at];
-		at = (at + 1) % t->program_places) {
-		const size_t p = t->by_program[at] - 1, point = p * t->count + m;
-		if (strcmp(t->program[p], row->program))
-			continue;
-		if (m < t->count && event >= 0) {
-			t->value[point * t->events + (size_t)event] = row->value;
-			t->half[point * t->events + (size_t)event] = row->half;
-			t->seen[point * t->events + (size_t)event] = 1;
-		} else if (m < t->count && row->failed && !t->failed[point]) {
-			if (!(t->failed[point] = strdup(row->failed)))
-				return ERR_NOMEM;
-		} else if (!row->event && !row->failed) {	/* any machine tells what the program needs */
-			t->seconds[p] = t->seconds[p] >= row->seconds ? t->seconds[p] : row->seconds;
-			t->kilobytes[p] = t->kilobytes[p] >= row->kilobytes ? t->kilobytes[p] : row->kilobytes;
-		}
+	const size_t point = p * t->count + m;
+	(void)context;
+	if (m < t->count && event >= 0) {
+		t->value[point * t->events + (size_t)event] = row->value;
+		t->half[point * t->events + (size_t)event] = row->half;
+		t->seen[point * t->events + (size_t)event] = 1;
+	} else if (m < t->count && row->failed && !t->failed[point]) {
+		if (!(t->failed[point] = strdup(row->failed)))
+			return ERR_NOMEM;
+	} else if (!row->event && !row->failed) {	/* any machine tells what the program needs */
+		t->seconds[p] = t->seconds[p] >= row->seconds ? t->seconds[p] : row->seconds;
+		t->kilobytes[p] = t->kilobytes[p] >= row->kilobytes ? t->kilobytes[p] : row->kilobytes;
 	}
 	return 0;
+}
+
+static int take(void *context, const struct sweep_row *row)
+{
+	return sweep_table_points(context, row, take_point, NULL);
 }
 
 double sweep_table_objective(const struct sweep_table *t, const char *what, size_t program, size_t machine)
@@ -275,7 +289,7 @@ static int look(struct sweep_table *t, struct err *err)
 
 size_t sweep_table_reach(const struct sweep_table *t)
 {
-	return t->looked < t->look_count ? t->looks[t->looked] : t->programs;
+	return t->looked == t->look_count ? t->programs : t->plan->by_points ? 0 : t->looks[t->looked];
 }
 
 int sweep_table_read(struct sweep_table *t, struct sweep_store *s, const char *model, const char *mode,
@@ -305,6 +319,8 @@ int sweep_table_read(struct sweep_table *t, struct sweep_store *s, const char *m
 			have += t->seen[i * t->events + e];
 		t->state[i] = have == t->events ? SWEEP_DONE : t->failed[i] ? SWEEP_FAILED : SWEEP_MISSING;
 	}
+	if (!rc && t->plan->by_points)
+		return sweep_trial_read(t, s, model, mode, err);
 	while (!rc && t->looked < t->look_count && all_there(t, t->looks[t->looked]))
 		rc = look(t, err);
 	return rc;

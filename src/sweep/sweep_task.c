@@ -96,7 +96,7 @@ void sweep_task_write(FILE *to, const struct sweep_task *t)
 		while (t->env[n])
 			n++;
 		snprintf(count, sizeof count, "%zu", n);
-		fputs("trace", to);
+		fputs(t->points ? "points" : "trace", to);
 		put_fields(to, (const char *[]){ t->key, t->file, count }, 3);
 		for (size_t i = 0; i < n; i++)
 			put_fields(to, (const char *[]){ t->env[i] }, 1);
@@ -182,7 +182,8 @@ static int read_point(struct sweep_task *t, char *line, struct plan *keep, struc
 int sweep_task_read(struct sweep_task *t, char *line, struct plan *keep, struct err *err)
 {
 	const char *kind = field(&line, '\t');
-	*t = (struct sweep_task){ .trace = kind && !strcmp(kind, "trace") };
+	const bool points = kind && !strcmp(kind, "points");
+	*t = (struct sweep_task){ .trace = points || (kind && !strcmp(kind, "trace")), .points = points };
 	if (t->trace)
 		return read_trace(t, line, keep, err);
 	return kind && !strcmp(kind, "point") ? read_point(t, line, keep, err) : bad(err);

@@ -5,7 +5,7 @@
  * byte that is a control character, a %, or not ASCII.  The first field says what the task is:
  *
  *   point KEY PROGRAM MACHINE MODEL MODE ENERGY EVENTS STREAM CORE [s FIELD LEVEL | f NAME LEVEL]...
- *   trace KEY FILE VARIABLES [NAME=VALUE]... WORD...
+ *   trace|points KEY FILE VARIABLES [NAME=VALUE]... WORD...
  *
  * A result is a file of its own, called KEY, with lines of fields that blanks separate, written as above (a blank, too,
  * is %20).  The last line is `end`; a file without it is not taken.
@@ -35,6 +35,7 @@ struct sweep_task {
 	struct sweep_tries *tried;
 	/* a trace: */
 	const char *file;
+	bool points;		/* as live points */
 	char *const *env, *const *argv;
 };
 /* The key of a task: of what decides its result, not of where its stream lies. */

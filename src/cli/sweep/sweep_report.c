@@ -106,6 +106,10 @@ int sweep_report_make(struct report *r, const struct sweep *s, const char *objec
 	for (size_t m = 0; m < t->count; m++) {
 		r->mean[m] = sweep_table_compare(t, objective, m, 0, r->confidence, err);
 		r->time[m] = sweep_table_compare(t, "time", m, 0, r->confidence, err);
+		/* a machine that was eliminated by points has no whole runs */
+		if (!r->mean[m].n && s->plan.by_points && t->gone[m] && !strcmp(objective, s->plan.objective))
+			r->mean[m] = sweep_trial_compare(t, m, 0, (unsigned)t->looks[t->gone[m] - 1],
+				(1 - r->confidence) / 2);
 	}
 	for (int f = -1; f < (int)s->plan.factors; f++)
 		effects_of(r, f, err);
@@ -167,6 +171,12 @@ static void print_machines(FILE *to, const struct report *r)
 	}
 }
 
+const char *sweep_report_looked(const struct report *r)
+{
+	_Static_assert(SWEEP_PARTS == 16, "the name of a part");
+	return r->s->plan.by_points ? "sixteenths of each program" : "programs";
+}
+
 static void print_eliminated(FILE *to, const struct report *r)
 {
 	const struct sweep_table *t = r->t;
@@ -177,10 +187,11 @@ static void print_eliminated(FILE *to, const struct report *r)
 		return;
 	fprintf(to, "\nEliminated: worse with %.4g %% confidence over all comparisons and looks\n\n",
 		100 * r->s->plan.confidence);
+	const char *const what = sweep_report_looked(r);
 	for (size_t m = 0; m < t->count; m++)
 		if (t->gone[m])
-			fprintf(to, "  %s\n    after %zu programs: %s %+.2f %% (%+.2f to %+.2f) against %s\n",
-				r->s->machines.machine[m].name, t->looks[t->gone[m] - 1], r->s->plan.objective,
+			fprintf(to, "  %s\n    after %zu %s: %s %+.2f %% (%+.2f to %+.2f) against %s\n",
+				r->s->machines.machine[m].name, t->looks[t->gone[m] - 1], what, r->s->plan.objective,
 				sweep_report_percent(t->why[m].mean),
 				sweep_report_percent(t->why[m].mean - t->why[m].half),
 				sweep_report_percent(t->why[m].mean + t->why[m].half),

@@ -31,6 +31,8 @@ int  sweep_report_make(struct report *r, const struct sweep *s, const char *obje
 void sweep_report_free(struct report *r);
 /* exp(log) - 1 in per cent. */
 double sweep_report_percent(double log);
+/* What looks of the elimination count: "after 6 ...". */
+const char *sweep_report_looked(const struct report *r);
 
 void sweep_report_text(FILE *to, const struct report *r);
 void sweep_report_csv(FILE *to, const struct report *r);

@@ -289,8 +289,8 @@ static void table_eliminated(FILE *to, const struct report *r)
 		any = true;
 		fputs("<tr><td>", to);
 		text(to, r->s->machines.machine[m].name);
-		fprintf(to, "</td><td>%zu programs</td><td>%+.2f %%</td><td>%+.2f to %+.2f %%</td><td>",
-			t->looks[t->gone[m] - 1], sweep_report_percent(t->why[m].mean),
+		fprintf(to, "</td><td>%zu %s</td><td>%+.2f %%</td><td>%+.2f to %+.2f %%</td><td>",
+			t->looks[t->gone[m] - 1], sweep_report_looked(r), sweep_report_percent(t->why[m].mean),
 			sweep_report_percent(t->why[m].mean - t->why[m].half),
 			sweep_report_percent(t->why[m].mean + t->why[m].half));
 		text(to, r->s->machines.machine[t->against[m]].name);

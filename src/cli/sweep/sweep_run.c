@@ -60,6 +60,9 @@ static int find_program(const char *name, char path[PATH_MAX], struct err *err)
 	return err_set(err, ERR_INPUT, "%s: there is no such program", name);
 }
 
+/* Behind the key of a command that is recorded as live points. */
+#define LIVE_POINTS " points"
+
 /* The task that records the program's stream; its key also holds what the program and the tracer are. */
 static int trace_task(struct sweep *s, size_t i, struct sweep_task *t, struct plan *texts, struct err *err)
 {
@@ -70,10 +73,13 @@ static int trace_task(struct sweep *s, size_t i, struct sweep_task *t, struct pl
 	rc = rc ? rc : program_key(path, tracer, err);
 	if (rc)
 		return rc;
-	if (!(text = plan_keep(texts, sizeof key + sizeof tracer)) || !(file = plan_keep(texts, PATH_MAX)))
+	text = plan_keep(texts, sizeof key + sizeof tracer + sizeof LIVE_POINTS);
+	file = plan_keep(texts, PATH_MAX);
+	if (!text || !file)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	sprintf(text, "%s %s", key, tracer);
-	*t = (struct sweep_task){ .trace = true, .program = text, .env = s->env, .argv = s->plan.program[i].argv };
+	sprintf(text, "%s %s%s", key, tracer, s->plan.live_points ? LIVE_POINTS : "");
+	*t = (struct sweep_task){ .trace = true, .points = s->plan.live_points, .program = text, .env = s->env,
+		.argv = s->plan.program[i].argv };
 	sweep_task_key(t);
 	snprintf(file, PATH_MAX, "%s/streams/%s", s->dir, t->key);
 	t->file = file;
@@ -84,6 +90,7 @@ static int trace_task(struct sweep *s, size_t i, struct sweep_task *t, struct pl
 static int know_programs(struct sweep *s, struct sweep_task *task, size_t *tasks, struct plan *texts, struct err *err)
 {
 	char file[PATH_MAX];
+	struct st_points points;
 	*tasks = 0;
 	int rc = sweep_store_begin(s->store, err);
 	for (size_t i = 0; i < s->plan.programs && !rc; i++) {
@@ -113,6 +120,8 @@ static int know_programs(struct sweep *s, struct sweep_task *task, size_t *tasks
 	}
 	for (size_t i = 0; i < s->plan.programs && !rc; i++) {
 		s->table.program[i] = s->source[i].known ? s->source[i].key : NULL;
+		if (s->source[i].known && s->plan.by_points)
+			s->table.has_points[i] = stream_points(s->source[i].stream, &points);
 		if (s->source[i].known)
 			rc = sweep_store_name(s->store, false, s->source[i].key, s->plan.program[i].name, err);
 	}
@@ -137,13 +146,15 @@ int sweep_know(struct sweep *s, struct err *err)
 
 /* ---- points ---- */
 
-static void point_task(const struct sweep *s, size_t program, size_t machine, struct sweep_task *t)
+/* trial: a part of the point (sweep_trial_reach), from 0; -1: all of it. */
+static void point_task(const struct sweep *s, size_t program, size_t machine, int trial, struct sweep_task *t)
 {
+	const size_t point = program * s->table.count + machine;
 	const struct sweep_machine *m = s->machines.machine + machine;
 	*t = (struct sweep_task){ .program = s->source[program].key,
 		.machine = m->key,
 		.model = s->model,
-		.mode = s->mode,
+		.mode = trial < 0 ? s->mode : s->trial_mode[trial],
 		.events = s->events,
 		.energy = s->plan.energy,
 		.stream = s->source[program].stream,
@@ -152,7 +163,7 @@ static void point_task(const struct sweep *s, size_t program, size_t machine, st
 		.settings = m->settings,
 		.kilobytes = s->table.kilobytes[program],
 		.seconds = s->table.kilobytes[program] ? s->table.seconds[program] : 0,
-		.tried = s->tried + program * s->table.count + machine };
+		.tried = trial < 0 ? s->tried + point : s->trial_tried[point] + trial };
 	t->tries = t->tried->used;
 	sweep_task_key(t);
 }
@@ -180,29 +191,47 @@ static bool same_stream_before(const struct sweep *s, size_t at)
 	return false;
 }
 
-/* The points that are missing, up to SWEEP_AT_ONCE, in task[].  The order is that of programs, then machines: those
- * that run at the same time read the same stream.  *all: how many are missing. */
-static int missing(struct sweep *s, struct sweep_task *task, size_t *tasks, size_t *all, struct err *err)
+/* The tasks that are missing, in task[], up to SWEEP_AT_ONCE; *all: how many are missing. */
+struct missing { struct sweep_task *task; size_t tasks, all; };
+
+static int add_missing(struct sweep *s, size_t program, size_t machine, int trial, struct missing *to, struct err *err)
 {
-	struct sweep_table *t = &s->table;
+	struct sweep_task *const task = to->task + to->tasks;
+	to->all++;
+	if (to->tasks == SWEEP_AT_ONCE)
+		return 0;
+	point_task(s, program, machine, trial, task);
+	if (task->tried->used++ >= s->tries)
+		return give_up(s, task, err);
+	to->tasks++;
+	return 0;
+}
+
+/* Is the machine left?  The first one always is, where whole files are run: it is what others are compared with. */
+static bool is_left(const struct sweep_table *t, size_t machine, bool whole)
+{
+	return !t->gone[machine] || (whole && t->plan->by_points && !machine);
+}
+
+/* The order is that of programs, then machines: those that run at the same time read the same stream. */
+static int find_missing(struct sweep *s, struct missing *to, struct err *err)
+{
+	const struct sweep_table *t = &s->table;
 	const size_t reach = sweep_table_reach(t);
+	const unsigned parts = sweep_trial_reach(t);
 	int rc = 0;
-	*tasks = *all = 0;
-	for (size_t i = 0; i < reach && !rc; i++) {
+	to->tasks = to->all = 0;
+	for (size_t i = 0; i < (parts ? t->programs : reach) && !rc; i++) {
 		const size_t p = t->order[i];
-		const bool twice = same_stream_before(s, i);
+		if (same_stream_before(s, i) || (parts && !t->has_points[p]))
+			continue;
 		for (size_t m = 0; m < t->count && !rc; m++) {
 			const size_t point = p * t->count + m;
-			if (t->gone[m] || t->state[point] != SWEEP_MISSING || twice)
-				continue;
-			++*all;
-			if (*tasks == SWEEP_AT_ONCE)
-				continue;
-			point_task(s, p, m, task + *tasks);
-			if (s->tried[point].used++ < s->tries)
-				++*tasks;
-			else
-				rc = give_up(s, task + *tasks, err);
+			for (unsigned k = 0; k < parts && is_left(t, m, false) && !rc; k++)
+				if (t->trial_state[point][k] == SWEEP_MISSING)
+					rc = add_missing(s, p, m, (int)k, to, err);
+			if (!parts && is_left(t, m, true) && t->state[point] == SWEEP_MISSING && !rc)
+				rc = add_missing(s, p, m, -1, to, err);
 		}
 	}
 	return rc;
@@ -295,7 +324,8 @@ static int finish(const struct sweep *s)
 
 static int go_on(struct sweep *s, struct sweep_task *task, struct plan *texts, struct err *err)
 {
-	size_t n, all;
+	struct missing missing = { .task = task };
+	size_t n;
 	int rc;
 	for (;;) {
 		if ((rc = know_programs(s, task, &n, texts, err)))
@@ -311,13 +341,19 @@ static int go_on(struct sweep *s, struct sweep_task *task, struct plan *texts, s
 		if (s->list)
 			return 0;
 	}
+	bool any = !s->plan.by_points;
+	for (size_t i = 0; i < s->table.programs && !any; i++)
+		any = s->table.has_points[i];
+	if (!any)
+		return err_set(err, ERR_INPUT, "'eliminate points' needs files of live points: the plan's line "
+			"'live-points' makes them of its programs");
 	for (;;) {
 		if ((rc = sweep_table_read(&s->table, s->store, s->model, s->mode, err)))
 			return rc;
 		if ((rc = sweep_store_begin(s->store, err)))
 			return rc;
 		const size_t lost = s->lost;
-		rc = missing(s, task, &n, &all, err);
+		rc = find_missing(s, &missing, err);
 		rc = rc ? rc : sweep_store_commit(s->store, err);
 		if (rc) {
 			sweep_store_rollback(s->store);
@@ -325,14 +361,14 @@ static int go_on(struct sweep *s, struct sweep_task *task, struct plan *texts, s
 		}
 		if (s->dry) {
 			printf("%zu programs, %zu machines; %zu points are missing now\n", s->table.programs,
-				s->table.count, all);
+				s->table.count, missing.all);
 			return 0;
 		}
-		if (!n && s->lost != lost)
+		if (!missing.tasks && s->lost != lost)
 			continue;
-		if (!n)
+		if (!missing.tasks)
 			return finish(s);
-		if (execute(s, task, n))
+		if (execute(s, task, missing.tasks))
 			return 1;
 		if (s->list)
 			return 0;

@@ -134,6 +134,8 @@ static int find_model(struct sweep *s, struct err *err)
 	snprintf(s->model, sizeof s->model, "softpmu %s %s", cli_version(), rc ? "" : key);
 	snprintf(s->mode, sizeof s->mode, "%s%.40s", s->plan.detail ? "detail" : s->plan.sample ? "sample " : "default",
 		s->plan.sample ? s->plan.sample : "");
+	for (unsigned k = 0; k < SWEEP_TRIALS; k++)
+		sweep_trial_mode(s->mode, k, s->trial_mode[k], sizeof s->trial_mode[k]);
 	return rc;
 }
 
@@ -172,8 +174,9 @@ int sweep_open(struct sweep *s, bool writes)
 	s->source = calloc(s->plan.programs + 1, sizeof *s->source);
 	s->traced = calloc(s->plan.programs + 1, sizeof *s->traced);
 	s->tried = calloc(s->plan.programs * s->machines.machines + 1, sizeof *s->tried);
+	s->trial_tried = calloc(s->plan.programs * s->machines.machines + 1, sizeof *s->trial_tried);
 	s->env = gate_environment(s->plan.env, s->plan.envs);
-	if (!rc && (!s->source || !s->traced || !s->tried || !s->env))
+	if (!rc && (!s->source || !s->traced || !s->tried || !s->trial_tried || !s->env))
 		rc = err_set(&err, ERR_NOMEM, "out of memory");
 	if (rc) {
 		cli_error("%s", err.text);
@@ -197,6 +200,7 @@ void sweep_close(struct sweep *s)
 	free(s->source);
 	free(s->traced);
 	free(s->tried);
+	free(s->trial_tried);
 	gate_environment_free(s->env);
 	plan_free(&s->plan);
 	if (s->lock >= 0)

@@ -32,7 +32,7 @@ struct sweep {
 	struct sweep_store *store;
 	struct sweep_table table;
 	char dir[PATH_MAX - 128];	/* absolute */
-	char model[TASK_TEXT], mode[64];
+	char model[TASK_TEXT], mode[64], trial_mode[SWEEP_TRIALS][96];
 	char *events;			/* with commas between them */
 	char **event;
 	size_t event_count;		/* "energy" is the last one, if it is asked for */
@@ -40,6 +40,7 @@ struct sweep {
 	struct sweep_source { char *stream, key[FNV_CHARS]; bool known; } *source;	/* of each program */
 	char **env;			/* of the commands */
 	struct sweep_tries *tried, *traced;	/* of each point, of each program */
+	struct sweep_tries (*trial_tried)[SWEEP_TRIALS];
 	unsigned next_tasks;		/* number of the next file of tasks */
 	size_t gathered, lost;		/* results so far; points that were given up */
 	bool trace_failed;		/* a command could not be recorded; that was said */

@@ -188,7 +188,7 @@ static int check_machine(const struct work *w, const struct sweep_task *t, struc
 /* The words of softpmu stat.  texts: owns those that are put together. */
 static char **stat_words(const struct sweep_task *t, struct plan *texts, struct err *err)
 {
-	char **word = plan_keep(texts, (2 * t->settings + 20) * sizeof *word);
+	char **word = plan_keep(texts, (2 * t->settings + 24) * sizeof *word);
 	size_t n = 0, at;
 	if (!word) {
 		err_set(err, ERR_NOMEM, "out of memory");
@@ -212,17 +212,22 @@ static char **stat_words(const struct sweep_task *t, struct plan *texts, struct 
 	}
 	if (t->energy)
 		word[n++] = "--energy";
-	if (!strcmp(t->mode, "detail"))
-		word[n++] = "--detail";
-	else if (!strncmp(t->mode, "sample ", 7)) {
-		char *text = plan_keep(texts, strlen(t->mode) + 8);
-		if (!text) {
-			err_set(err, ERR_NOMEM, "out of memory");
-			return NULL;
-		}
-		sprintf(text, "--sample=%s", t->mode + 7);
-		word[n++] = text;
+	char *mode = plan_keep(texts, strlen(t->mode) + 3);
+	if (!mode) {
+		err_set(err, ERR_NOMEM, "out of memory");
+		return NULL;
 	}
+	sprintf(mode, "--%s", t->mode);
+	char *const parts = strstr(mode, " parts ");
+	if (parts) {		/* sweep_trial_mode */
+		*parts = 0;
+		word[n++] = "--parts";
+		word[n++] = parts + strlen(" parts ");
+	}
+	if (!strncmp(mode, "--sample ", 9))
+		mode[8] = '=';
+	if (strcmp(mode, "--default"))
+		word[n++] = mode;
 	word[n] = NULL;
 	return word;
 }
@@ -279,7 +284,8 @@ static int do_trace(const struct work *w, const struct sweep_task *t, struct swe
 	char **word = plan_keep(texts, (words + 8) * sizeof *word);
 	if (!word)
 		return err_set(err, ERR_NOMEM, "out of memory");
-	const char *const first[] = { cli_self(), "trace", "-q", "-o", part, "--" };
+	const char *const first[] = { cli_self(), "trace", "-q", t->points ? "--live-points" : "-o", part,
+		"--" };
 	for (; n < sizeof first / sizeof *first; n++)
 		word[n] = (char *)(uintptr_t)first[n];
 	for (size_t i = 0; i <= words; i++)

@@ -332,7 +332,7 @@ static void enter(struct runs *r)
 	struct part *const kept = r->before ? r->now : NULL;
 	if (r->first == r->last)	/* the file says that a part begins, but none does */
 		return;
-	if (r->before && r->owned[r->first] == NOBODYS) {	/* what was kept belongs to the first part that is wanted */
+	if (r->before && r->owned[r->first] == NOBODYS) {	/* what was kept belongs to the first that is wanted */
 		r->first++;
 		return;
 	}

@@ -70,7 +70,8 @@ static int renew(struct runner *r, struct rthread *t, const struct st_part *s, s
 		return rc;
 	t->sample = (struct sample_place){ .until = UINT64_MAX, .interval = r->o->sample.interval,
 		.then = r->o->sample.interval, .done = s->steps, .rounds = s->rounds, .left = s->steps,
-		.windows = s->windows, .in_part = true, .seen_from = s->steps, .part_done = s->steps, .part_rounds = s->rounds };
+		.windows = s->windows, .in_part = true, .seen_from = s->steps, .part_done = s->steps,
+		.part_rounds = s->rounds };
 	rc = lanes_create(t, 0, 0, err);
 	if (rc)
 		return rc;

@@ -8,8 +8,8 @@
  * the gap itself would have given them: lines of which nothing is left there are followed by enough others.
  * A line that was in the list earlier in the same gap is there only once, at its last place.
  *
- * Pages get their frames in the order in which they are first touched; so beside the list there is a line of each page that
- * no gap had touched before, in this order.
+ * Pages get their frames in the order in which they are first touched; so beside the list there is a line of each page
+ * that no gap had touched before, in this order.
  *
  * The list of a gap is what a machine needs that had all lists and windows before.  One that had none of them needs the
  * list of all of the run, which is made in the same way (a line is there once, at its last place).

@@ -52,6 +52,15 @@ static void test_a_plan_is_read(void **state)
 	assert_true(plan.memory == UINT64_C(2) << 30 && plan.seconds == 100);
 }
 
+static void test_elimination_by_points(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("stream b b.trace\ncore skylake\nlive-points\neliminate points 99\n"), 0);
+	assert_true(plan.by_points && plan.live_points && plan.confidence == 0.99);
+	assert_int_equal(parse("stream b b.trace\ncore skylake\neliminate points\n"), 0);
+	assert_true(plan.by_points && !plan.live_points && plan.confidence == 0.95);
+}
+
 static void test_each_error_is_one_line_with_its_number(void **state)
 {
 	static const struct { const char *line, *says;
@@ -109,6 +118,9 @@ static void test_each_error_is_one_line_with_its_number(void **state)
 		{ "eliminate 100", "a confidence" },
 		{ "eliminate 95 2", "from 3 on" },
 		{ "eliminate 95 3 1", "a confidence" },
+		{ "eliminate points 95 4", "a confidence" },
+		{ "eliminate points x", "a confidence" },
+		{ "live-points 3", "no more words" },
 		{ "memory x", "a size" },
 		{ "memory 1K", "a size" },
 		{ "time 0", "seconds" },
@@ -238,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_plan_is_read),
+		cmocka_unit_test(test_elimination_by_points),
 		cmocka_unit_test(test_each_error_is_one_line_with_its_number),
 		cmocka_unit_test(test_lines_that_are_wrong_together),
 		cmocka_unit_test(test_bytes_that_no_line_has),

@@ -329,6 +329,59 @@ static void test_elimination(void **state)
 	plan_free(&p);
 }
 
+static void put_part(struct sweep_store *s, const struct sweep_machines *m, size_t program, size_t machine,
+	unsigned part, double time)
+{
+	struct sweep_result r = result(m->machine[machine].key, 0);
+	snprintf(r.program, sizeof r.program, "%032zx", program);
+	sweep_trial_mode("sample auto", part, r.mode, sizeof r.mode);
+	r.value[0] = (struct sweep_value){ "duration_time", time, 0 };
+	r.value[1] = (struct sweep_value){ "energy", 1, 0 };
+	assert_int_equal(sweep_store_put(s, &r, &err), 0);
+	free(r.value);
+}
+
+/* Parts differ much from each other, and machines little, but alike on all parts: so one that is 2 % worse goes. */
+static void test_elimination_by_points(void **state)
+{
+	static const double length[SWEEP_TRIALS] = { 900, 5000, 2000, 3000, 800, 7000 };
+	struct sweep_table t;
+	struct plan p;
+	struct sweep_machines m;
+	struct sweep_store *s;
+	(void)state;
+	err = (struct err){ 0 };
+	make_table(&t, &p, &m, &s, "eliminate points 95\n", 3);
+	t.has_points[0] = t.has_points[2] = true;	/* and program 1 takes no part */
+	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
+	assert_int_equal(sweep_table_reach(&t), 0);
+	assert_int_equal(sweep_trial_reach(&t), 3);
+	for (unsigned k = 0; k < 3; k++)
+		for (size_t i = 0; i < 12; i++)
+			if (i / 4 != 1 && (k != 2 || i != 11))
+				put_part(s, &m, i / 4, i % 4, k, length[k] * (1 + 0.001 * (double)((i * 7 + k) % 3)) *
+					(i % 4 == 1 ? 1.5 : i % 4 == 2 ? 1.02 : 1));
+	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
+	assert_int_equal(sweep_trial_reach(&t), 3);	/* one part is missing */
+	put_part(s, &m, 2, 3, 2, length[2]);
+	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
+	assert_true(t.gone[1] == 1 && t.gone[2] == 1 && !t.gone[0] && !t.gone[3]);
+	assert_true(fabs(t.why[1].mean - log(1.5)) < 0.005 && t.why[1].half > 0 && t.why[1].n == 2);
+	assert_int_equal(sweep_trial_reach(&t), 6);
+	for (unsigned k = 3; k < 6; k++)
+		for (size_t i = 0; i < 12; i++)
+			if (i / 4 != 1 && i % 4 % 3 == 0)	/* of those that are gone nothing more is needed */
+				put_part(s, &m, i / 4, i % 4, k, length[k] * (1 + 0.001 * (double)((i * 7 + k) % 3)));
+	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
+	assert_true(!t.gone[0] && !t.gone[3]);
+	assert_int_equal(sweep_trial_reach(&t), 0);
+	assert_int_equal(sweep_table_reach(&t), 3);	/* whole files, of all programs */
+	sweep_store_close(s);
+	sweep_table_free(&t);
+	sweep_machines_free(&m);
+	plan_free(&p);
+}
+
 /* Of a drawn factor the plane gives the effect, whatever the other one does. */
 static void test_effects_of_what_is_drawn(void **state)
 {
@@ -396,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_students_quantiles),
 		cmocka_unit_test(test_effects_and_front),
 		cmocka_unit_test(test_elimination),
+		cmocka_unit_test(test_elimination_by_points),
 		cmocka_unit_test(test_effects_of_what_is_drawn),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

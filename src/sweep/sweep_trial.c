@@ -14,10 +14,12 @@
 #include <string.h>
 
 static const size_t looks[] = { SWEEP_TRIALS / 2, SWEEP_TRIALS };
+/* Which parts: as far from each other as can be, since neighbours resemble each other. */
+static const unsigned char which[SWEEP_TRIALS] = { 1, 9, 5, 13, 3, 11 };
 
 void sweep_trial_mode(const char *mode, unsigned trial, char *text, size_t bytes)
 {
-	snprintf(text, bytes, "%s parts %u/%d", mode, trial + 1, SWEEP_PARTS);
+	snprintf(text, bytes, "%s parts %u/%d", mode, which[trial], SWEEP_PARTS);
 }
 
 int sweep_trial_make(struct sweep_table *t, struct err *err)

@@ -32,6 +32,8 @@ struct sweep_table {
 	bool *has_points;		/* of a program: it is a file of live points.  Set by the caller */
 	double (*trial)[SWEEP_TRIALS][2];	/* of each point and part: what the objective is a product of */
 	unsigned char (*trial_state)[SWEEP_TRIALS];
+	double *trial_seconds;		/* of a program: the most that a part took; 0: unknown */
+	uint64_t *trial_kilobytes;
 	size_t *gone;			/* of a machine: the look at which it was eliminated, from 1; 0: it was not */
 	size_t *against;		/* which machine was better */
 	struct paired *why;		/* by how much: a difference of logarithms, with its interval */

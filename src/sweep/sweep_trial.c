@@ -27,7 +27,9 @@ int sweep_trial_make(struct sweep_table *t, struct err *err)
 	t->has_points = calloc(t->programs + 1, sizeof *t->has_points);
 	t->trial = calloc(t->programs * t->count + 1, sizeof *t->trial);
 	t->trial_state = calloc(t->programs * t->count + 1, sizeof *t->trial_state);
-	if (!t->has_points || !t->trial || !t->trial_state)
+	t->trial_seconds = calloc(t->programs + 1, sizeof *t->trial_seconds);
+	t->trial_kilobytes = calloc(t->programs + 1, sizeof *t->trial_kilobytes);
+	if (!t->has_points || !t->trial || !t->trial_state || !t->trial_seconds || !t->trial_kilobytes)
 		return err_set(err, ERR_NOMEM, "out of memory for the table of the sweep");
 	t->look_count = sizeof looks / sizeof *looks;
 	memcpy(t->looks, looks, sizeof looks);
@@ -39,6 +41,8 @@ void sweep_trial_free(struct sweep_table *t)
 	free(t->has_points);
 	free(t->trial);
 	free(t->trial_state);
+	free(t->trial_seconds);
+	free(t->trial_kilobytes);
 }
 
 unsigned sweep_trial_reach(const struct sweep_table *t)
@@ -62,6 +66,11 @@ static int take_part(struct sweep_table *t, const struct sweep_row *row, size_t 
 	const unsigned trial = *(const unsigned *)context;
 	const size_t point = p * t->count + m;
 	int first, second;
+	if (!row->event && !row->failed) {	/* what it took */
+		t->trial_seconds[p] = t->trial_seconds[p] >= row->seconds ? t->trial_seconds[p] : row->seconds;
+		if (t->trial_kilobytes[p] < row->kilobytes)
+			t->trial_kilobytes[p] = row->kilobytes;
+	}
 	if (m == t->count)
 		return 0;
 	factors(t, &first, &second);
@@ -175,6 +184,8 @@ int sweep_trial_read(struct sweep_table *t, struct sweep_store *s, const char *m
 	int first, second, rc = 0;
 	factors(t, &first, &second);
 	memset(t->trial_state, SWEEP_MISSING, points * sizeof *t->trial_state);
+	memset(t->trial_seconds, 0, t->programs * sizeof *t->trial_seconds);
+	memset(t->trial_kilobytes, 0, t->programs * sizeof *t->trial_kilobytes);
 	t->look_count = sizeof looks / sizeof *looks;
 	for (size_t i = 0; i < points; i++)
 		for (unsigned k = 0; k < SWEEP_TRIALS; k++) {

@@ -164,6 +164,10 @@ static void point_task(const struct sweep *s, size_t program, size_t machine, in
 		.kilobytes = s->table.kilobytes[program],
 		.seconds = s->table.kilobytes[program] ? s->table.seconds[program] : 0,
 		.tried = trial < 0 ? s->tried + point : s->trial_tried[point] + trial };
+	if (s->plan.by_points && (trial >= 0 || !t->kilobytes)) {
+		t->kilobytes = s->table.trial_kilobytes[program];
+		t->seconds = s->table.trial_seconds[program] * (trial < 0 ? SWEEP_PARTS : 1);
+	}
 	t->tries = t->tried->used;
 	sweep_task_key(t);
 }

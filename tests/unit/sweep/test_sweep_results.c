@@ -363,6 +363,7 @@ static void test_elimination_by_points(void **state)
 					(i % 4 == 1 ? 1.5 : i % 4 == 2 ? 1.02 : 1));
 	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
 	assert_int_equal(sweep_trial_reach(&t), 3);	/* one part is missing */
+	assert_true(t.trial_seconds[0] == 1.5 && t.trial_kilobytes[0] == 2000 && !t.trial_kilobytes[1]);
 	put_part(s, &m, 2, 3, 2, length[2]);
 	assert_int_equal(sweep_table_read(&t, s, "softpmu 0", "sample auto", &err), 0);
 	assert_true(t.gone[1] == 1 && t.gone[2] == 1 && !t.gone[0] && !t.gone[3]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Elimination by points (sweep_table.h).
  *
- * All machines run the same few parts of each file of live points, SWEEP_PARTS-ths that are spread evenly over the run.
+ * All machines run the same few SWEEP_PARTS-ths of each file of live points.  Each takes every SWEEP_PARTS-th part.
  * What one machine takes of them against another one is a ratio of sums, whose interval comes from what each part
  * differs by (ratio estimator: Cochran, "Sampling Techniques", 1977, section 6.4).  The logarithms of the programs'
  * ratios are averaged; the degrees of freedom of the mean are Satterthwaite's (Biometrics Bulletin 2, 1946).  So the
@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const size_t looks[] = { SWEEP_TRIALS / 2, SWEEP_TRIALS };
-/* Which parts: as far from each other as can be, since neighbours resemble each other. */
+/* Which parts: none is next to another, since neighbours resemble each other. */
 static const unsigned char which[SWEEP_TRIALS] = { 1, 9, 5, 13, 3, 11 };
 
 void sweep_trial_mode(const char *mode, unsigned trial, char *text, size_t bytes)

@@ -2,9 +2,9 @@
  * Lists of touched lines as bytes: the content of ST_LINES (stream/format.h).  Private to src/run.
  *
  * A list is in order of the last use, the oldest first.  What a cache keeps of it depends on this order, but for lines
- * that were used long ago on a rough one only.  So the list is cut into groups: the most recent LINES_EXACT lines are
- * one that keeps its order, and each group before it has half as many lines as all that are more recent, in order of
- * addresses.  That takes 3 bits a line where the order of all takes 20, of a program with long gaps
+ * that were used long ago on a rough one only.  So the list is cut into groups.  The most recent LINES_EXACT lines are
+ * one: its data in their order, then its code.  Each group before it has half as many lines as all that are more
+ * recent, in order of addresses.  That takes 3 bits a line where the order of all takes 20, of a program with long gaps
  * (docs/measured/live-point-error.md).  The order of addresses would mislead prefetchers, so they see the exact group
  * only.
  *

@@ -165,4 +165,13 @@ wait_until() {
 	done
 }
 said() { grep -qs -- "$1" "$2"; }	# said WORD FILE: the file contains the word
+some_results() { [ "$(ls "$1/results" 2>/dev/null | wc -l)" -ge 2 ] || gone "$2"; }
+# killed_sweep DIR PLAN: is killed when it has some results
+killed_sweep() {
+	"$SOFTPMU" sweep -q -j 1 --dir "$1" "$2" &
+	pid=$!
+	wait_until some_results "$1" $pid
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+}
 gone() { ! kill -0 "$1" 2>/dev/null; }	# gone PID: the process has ended

@@ -260,8 +260,8 @@ static void print_best(FILE *to, const struct report *r)
 void sweep_report_text(FILE *to, const struct report *r)
 {
 	const struct sweep_table *t = r->t;
-	fprintf(to, "%s: %zu programs on %zu machines, %zu points done", r->s->plan_path, t->programs, t->count,
-		r->done);
+	fprintf(to, "%s: %zu program%s on %zu machine%s, %zu points done", r->s->plan_path, t->programs,
+		t->programs == 1 ? "" : "s", t->count, t->count == 1 ? "" : "s", r->done);
 	if (r->missing)
 		fprintf(to, ", %zu missing", r->missing);
 	if (r->failed)

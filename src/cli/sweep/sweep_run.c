@@ -314,7 +314,8 @@ static int finish(const struct sweep *s)
 	for (size_t m = 0; m < t->count; m++)
 		gone += t->gone[m] != 0;
 	if (!s->quiet)
-		cli_note("%zu programs on %zu machines: %zu points done%s", t->programs, t->count, done,
+		cli_note("%zu program%s on %zu machine%s: %zu points done%s", t->programs,
+			t->programs == 1 ? "" : "s", t->count, t->count == 1 ? "" : "s", done,
 			failed ? "" : "; softpmu sweep report prints them");
 	if (gone && !s->quiet)
 		cli_note("%zu machines were eliminated, which saved %zu points", gone, t->programs * t->count - done -

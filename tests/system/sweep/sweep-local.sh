@@ -44,12 +44,7 @@ same "a plan that grows needs what is new" "$("$SOFTPMU" sweep -n --dir whole mo
 	"$programs programs, 6 machines; $((programs * 2)) points are missing now"
 
 # a controller that is killed in mid-sweep, its worker with it
-"$SOFTPMU" sweep -q -j 1 --dir killed plan &
-pid=$!
-some() { [ "$(ls killed/results 2>/dev/null | wc -l)" -ge 2 ] || gone "$pid"; }
-wait_until some
-kill -KILL $pid
-wait $pid 2>/dev/null
+killed_sweep killed plan
 check "a sweep that was killed goes on" "$SOFTPMU" sweep -q -j 2 --dir killed plan
 content killed | same_files "and ends in the same database" whole.rows /dev/stdin
 

@@ -31,12 +31,7 @@ same "with the counts of softpmu stat" "$(sed 's/.*"counter-value" : "\([0-9]*\)
 	machine_name='golden-cove rob.size=512 l2.size=2M' AND event='cycles' AND mode='default'")"
 
 # jobs, and a sweep that is killed, change nothing
-"$SOFTPMU" sweep -q -j 1 --dir killed plan &
-pid=$!
-some() { [ "$(ls killed/results 2>/dev/null | wc -l)" -ge 2 ] || gone "$pid"; }
-wait_until some
-kill -KILL $pid
-wait $pid 2>/dev/null
+killed_sweep killed plan
 check "a sweep that was killed goes on" "$SOFTPMU" sweep -q -j 2 --dir killed plan
 content killed | same_files "and ends in the same database" whole.rows /dev/stdin
 

@@ -109,8 +109,8 @@ const struct option stat_option_table[] = {
 		"wait for the warming. Default: the host's processors less one. With a file of live points: N parts "
 		"of it. Default: the host's processors. With --cut: time N pieces at once, "
 		"each on two processors. Default: half of the host's. The counts are the same for every N."),
-	OPT_CALL(0, "parts", "K/N", set_parts, "With a file of live points: only every Nth of its parts, from the Kth "
-		"on, as if the program had executed nothing else. So --parts 1/10 is a first look in about a "
+	OPT_CALL(0, "parts", "K/N", set_parts, "With a file of live points: time part K of the file, and every Nth "
+		"after it. The counts are those of these parts alone. So --parts 1/10 is a first look in about a "
 		"tenth of the time. With the same K/N, two machines are compared over the same parts."),
 	OPT_GROUP("What is printed"),
 	OPT_MILLISECONDS('I', "interval-print", "MS", struct stat_options, interval_ms, "Print the counts of every MS "

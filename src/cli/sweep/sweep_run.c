@@ -350,8 +350,8 @@ static int go_on(struct sweep *s, struct sweep_task *task, struct plan *texts, s
 	for (size_t i = 0; i < s->table.programs && !any; i++)
 		any = s->table.has_points[i];
 	if (!any)
-		return err_set(err, ERR_INPUT, "'eliminate points' needs files of live points: the plan's line "
-			"'live-points' makes them of its programs");
+		return err_set(err, ERR_INPUT, "'eliminate points' needs files of live points, and the plan has "
+			"none: the line 'live-points' records its programs so");
 	for (;;) {
 		if ((rc = sweep_table_read(&s->table, s->store, s->model, s->mode, err)))
 			return rc;

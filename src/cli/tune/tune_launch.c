@@ -237,7 +237,7 @@ static void say_why(const struct worker *w, int status, const char *text, char *
 	else if (WIFSIGNALED(status))
 		snprintf(why, room, "it was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		snprintf(why, room, "it ended with status %d, without a word", WEXITSTATUS(status));
+		snprintf(why, room, "it ended with status %d and no message", WEXITSTATUS(status));
 }
 
 /* Takes the results of the group.  why: filled in if there are none. */
@@ -288,7 +288,7 @@ static int finish(struct stage *s, struct worker *w, struct err *err)
 	if (rc || cli_interrupted() || !*why)
 		return rc;
 	if (w->tries == TUNE_LAUNCH_TRIES)
-		return err_set(err, ERR_SYSTEM, "--launch %.100s: no results, %d times; the last time %s",
+		return err_set(err, ERR_SYSTEM, "--launch %.100s: a process gave no results %d times; the last time %s",
 			s->p->launch->word[0], TUNE_LAUNCH_TRIES, why);
 	return start(s, w, err);
 }

@@ -47,10 +47,10 @@ static int make(struct cli_run *run, const struct tune_request *r)
 		cli_error("%s", err.text);
 		rc = -1;
 	} else if (!rc && strcmp(own.model, r->model)) {
-		cli_error("the search is made by %s, but this is %s", r->model, own.model);
+		cli_error("the search runs %s, but this node has %s", r->model, own.model);
 		rc = -1;
 	} else if (!rc && strcmp(key, r->machine)) {
-		cli_error("the machine %s is described differently here", run->core.name);
+		cli_error("the core %s differs on this node", run->core.name);
 		rc = -1;
 	}
 	free(word);

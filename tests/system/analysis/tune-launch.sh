@@ -78,8 +78,8 @@ wrong() {	# WHAT PATTERN COMMAND
 }
 wrong "no command" 'names no command' ' # none'
 refuse "a quotation without an end" 'quotation' "$SOFTPMU" tune --launch "env 'a" --replay live
-wrong "a command that does not exist" 'no results, 3 times; .*cannot run ./nothing: No such file' ./nothing
-wrong "a command that fails" 'no results, 3 times; .*ended with status 1, without a word' false
+wrong "a command that does not exist" 'no results 3 times; .*cannot run ./nothing: No such file' ./nothing
+wrong "a command that fails" 'no results 3 times; .*ended with status 1 and no message' false
 wrong "a command that says why it fails" "it said 'sh: no node is free'" 'sh -c "echo sh: no node is free >&2; exit 3"'
 wrong "a command that prints rubbish" "it printed 'rubbish', which is no result" 'sh -c "echo rubbish"'
 wrong "endless rubbish" "ended in the middle of a line, '0000" 'sh -c "head -c 20000000 /dev/zero | tr -c 0 0"'
@@ -101,8 +101,8 @@ rubbish "an answer without its end" "$answer\n" 'ended without all results'
 rubbish "an error of the replay" "failed 0 2 the reason\nend\n" 'with .*: the reason'
 # A node that has another machine by this name, or another softpmu.
 changes() { wrong "$1" "$2" "sh -c 'sed -z s/^$3=.*/$3=other/ | \"\$@\"' -"; }
-changes "another machine" 'skylake is described differently here' machine
-changes "another softpmu" 'the search is made by other, but this is softpmu' model
+changes "another machine" 'the core skylake differs on this node' machine
+changes "another softpmu" 'the search runs other, but this node has softpmu' model
 changes "a stream that is not there" 'other' stream
 refuse "a request that is none" 'does not say what to do' "$SOFTPMU" tune work
 refuse "words" 'takes no words' "$SOFTPMU" tune work live

@@ -68,6 +68,18 @@ enum st_kind {
 	ST_WAY,			/* struct st_way: before the first ST_PATH behind an ST_SKIP; then those have no first
 				 * word of 0 */
 	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h) */
+	/* Only in streams of a whole machine (st_process.is_machine), whose processor is the one thread.  Linear
+	 * addresses below 2^47 have the number of their address space in bits 47 and up.  What such a record says
+	 * happens behind all blocks before it, and they do to a core what machine.h's functions of these names do. */
+	ST_LEVEL,		/* struct st_level: the blocks that follow have this privilege and mode */
+	ST_TRAP,		/* struct st_trap: an exception or an interrupt is taken */
+	ST_HALT,		/* struct st_halt: the processor halted */
+	ST_SERIALIZE,		/* struct st_serialize: the pipeline drains, as for a write of a PMU register */
+	ST_SPACE,		/* struct st_space: the address space of the blocks that follow */
+	ST_PAGE,		/* struct st_page: where a page lies, ahead of its first use */
+	ST_DROP,		/* struct st_drop: TLB entries are dropped */
+	ST_DELIVERY,		/* struct st_delivery: accesses that the delivery of a trap or IRET makes */
+	ST_SYMBOLS,		/* struct st_symbols: a file of the host that names addresses of this machine */
 	ST_KINDS
 };
 
@@ -162,7 +174,8 @@ struct st_process {
 	uint8_t  has_regs;	/* register slots are in the blocks */
 	uint8_t  is_exec;	/* 1: this process image replaces the previous one */
 	uint8_t  has_assists;	/* the floating-point instructions have slots ST_SLOT_ASSIST */
-	uint8_t  pad[4];
+	uint8_t  is_machine;	/* a whole machine: see ST_LEVEL */
+	uint8_t  pad[3];
 	uint64_t entry;		/* first instruction of the guest */
 	/* lengths of the NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded
 	 * to 8 */
@@ -240,6 +253,54 @@ struct st_way {
 	uint64_t blocks;	/* how many are listed */
 	uint64_t unseen;	/* the first so many only teach the predictors: mispredicts are not counted there */
 };
+struct st_level {
+	uint64_t header;
+	uint8_t  cpl;		/* 0 or 3 */
+	uint8_t  word_bytes;	/* 8 or 4: of the blocks' code */
+	uint8_t  pad[6];
+};
+struct st_trap {
+	uint64_t header;
+	uint64_t from;		/* linear address: of the instruction that faulted, or of the one not yet executed */
+	uint64_t address;	/* CR2 of a page fault, else 0 */
+	uint32_t vector, error;	/* error: the error code, 0 if it has none */
+	uint8_t  interrupt;	/* 1: of the local APIC, an NMI or a PMI; 0: an exception or INT n */
+	uint8_t  pad[7];
+	uint64_t next;		/* what decides where the block before it went (core_run_block's next_ip) */
+};
+struct st_halt { uint64_t header, cycles, next; };
+struct st_serialize { uint64_t header, next; };
+struct st_space {
+	uint64_t header;
+	uint64_t tag;		/* number of the address space, which linear addresses have in bits 47 and up */
+	uint64_t tables;	/* CR3: physical address of the tables */
+};
+#define ST_SPACE_SHIFT 47
+enum { ST_PAGE_LEVELS = 4 };
+struct st_page {
+	uint64_t header;
+	uint64_t addr;		/* of the page's first byte, linear */
+	uint64_t frame;		/* of its first byte, physical */
+	uint8_t  shift;		/* 12, 21, 22 or 30 */
+	uint8_t  levels;	/* how many entries a walk reads at most; entry[0] is the leaf's */
+	uint8_t  global;	/* 1: it is the same in all address spaces */
+	uint8_t  pad[5];
+	uint64_t entry[ST_PAGE_LEVELS];	/* physical addresses of the entries */
+};
+enum st_drop_what { ST_DROP_ALL, ST_DROP_NOT_GLOBAL, ST_DROP_PAGE, ST_DROP_SPACE };
+struct st_drop { uint64_t header, what /* enum st_drop_what */, addr; };
+struct st_delivery {
+	uint64_t header;
+	uint64_t accesses;	/* pairs of words follow: linear address; bytes, and 1 << 32 for a store */
+};
+struct st_symbols {
+	uint64_t header;
+	uint64_t what;		/* enum st_symbols_what */
+	uint64_t addr, bytes, offset;	/* CODE: this range of the space `tag` is the file's, from this offset */
+	uint64_t tag;
+	uint32_t path_bytes, pad;	/* the path follows, NUL-terminated, padded to 8 */
+};
+enum st_symbols_what { ST_SYMBOLS_KALLSYMS, ST_SYMBOLS_CODE, ST_SYMBOLS_PROGRAM };
 struct st_place {
 	uint64_t header;
 	uint64_t what;		/* enum st_place_what */

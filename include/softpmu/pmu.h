@@ -216,6 +216,11 @@ uint64_t spmu_event_uop(const struct spmu_model *m, const struct spmu_event *eve
  * come from spmu_batch.instructions and need no record. */
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is,
 	uint64_t *did);
+/* The same of all that this PMU's registers are set up to count and record.  far: nonzero if no counter whose overflow
+ * has an effect overflows in what the PMU gets next; else uops at which it may do so are all wanted.  Instructions then
+ * come from spmu_batch.instructions.  *outcomes: as spmu_event_outcomes. */
+struct spmu_wants { uint64_t signal[2], is, did; int outcomes; };
+void spmu_wanted(const struct spmu *p, int far, struct spmu_wants *out);
 /* Whether the model can count the event with this value of event->extra_msr (the table's rows name some values
  * only).  Returns NULL if it can, else the reason as a static string. */
 const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value);
@@ -305,6 +310,9 @@ size_t spmu_unmodelled(const struct spmu *p, struct spmu_unmodelled *out, size_t
  * taken.  It holds as long as no stretch of instructions has more than one access each where accesses are counted,
  * adds more than 4 each to a counter of uops, or takes more than 256 cycles each. */
 uint64_t spmu_pmi_distance(const struct spmu *p);
+/* The same in two parts: no PMI is taken before so many instructions have retired, or so many cycles have passed since
+ * the last watermark. */
+void spmu_pmi_distances(const struct spmu *p, uint64_t *instructions, uint64_t *cycles);
 /* Counts a batch (record.h), which is only read, and not after the call.  Calls the host's functions, the PMI
  * handler among them. */
 void spmu_consume(struct spmu *p, const struct spmu_batch *batch);

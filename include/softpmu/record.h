@@ -97,7 +97,9 @@ struct spmu_batch {
 	uint32_t count;		/* records, at most SPMU_BATCH_MAX */
 	uint32_t instructions;	/* number of INST_END and INST_END2 bits in uop records with RETIRED */
 	uint32_t is_last;	/* 1: the hardware thread ends or halts here; nothing is under way after `watermark` */
-	uint32_t user_only;	/* 1: every record has cpl 3 and the same hw_thread: `instructions` counts user mode */
+	/* All records have the same hw_thread, and 1: cpl 3, 2: cpl 0: `instructions` counts user mode, the kernel.
+	 * 0: the records say whose they are. */
+	uint32_t user_only;
 	/* set of hardware threads (bit n: thread n) that have records here; 0: thread 0 alone */
 	uint64_t hw_threads;
 	const struct spmu_record *records;

@@ -17,7 +17,6 @@ enum {
 	 * once, by RDTSC around it, less those of IRETQ. */
 	DELIVERY = 100,
 	SPACE_SHIFT = 47,
-	SAFE = PATH_INSNS + 64,	/* closer to the horizon than this, instructions are run one by one */
 };
 
 uint64_t guest_tagged(const struct guest *g, uint64_t addr)
@@ -46,7 +45,7 @@ static void set_privilege(struct guest *g, unsigned cpl)
 
 static bool stepping(const struct guest *g)
 {
-	return g->horizon - g->given < SAFE || g->horizon < g->given;
+	return guest_closeness(g) == GUEST_STEPPING;
 }
 
 /* May the instruction fuse with a conditional branch behind it?  Then both go into one path.  Too many is no harm. */
@@ -101,14 +100,10 @@ void guest_run_path(struct guest *g, uint64_t next_ip)
 	g->given += insns;
 	g->report.instructions[g->cpl != 0] += insns;
 	clear_path(g);
-	if (step) {
+	if (step)
 		g->report.stepped += insns;
-		core_flush(g->core, false);
-		guest_renew(g);
-	} else if (g->horizon - g->given < SAFE) {
-		core_flush(g->core, false);
-		guest_renew(g);
-	}
+	if (step || (guest_closeness(g) != GUEST_FAR) != g->near || stepping(g))
+		guest_approach(g);
 }
 
 bool guest_watches(const struct guest *g)

@@ -48,12 +48,46 @@ static bool counting(const struct guest *g)
 	return false;
 }
 
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* How far the next overflow is, from what the PMU has seen. */
+static void measure(struct guest *g)
+{
+	uint64_t instructions, cycles;
+	spmu_pmi_distances(g->pmu, &instructions, &cycles);
+	g->horizon = add(g->consumed, instructions);
+	g->horizon_cycle = add(g->watermark, cycles);
+}
+
+/* What the core hands over: all of it close to an overflow, else what the registers count. */
+static void want(struct guest *g)
+{
+	struct spmu_wants w;
+	spmu_wanted(g->pmu, !g->near && !g->keeps, &w);
+	const struct core_wanted wanted = { .signal = { w.signal[0], w.signal[1] }, .is = w.is, .did = w.did,
+		.outcomes = w.outcomes };
+	if (!memcmp(&wanted, &g->wanted, sizeof wanted))
+		return;
+	g->wanted = wanted;
+	core_want(g->core, &wanted);
+}
+
+void guest_approach(struct guest *g)
+{
+	core_flush(g->core, false);
+	g->near = guest_closeness(g) != GUEST_FAR;
+	want(g);
+}
+
 void guest_renew(struct guest *g)
 {
 	const bool watched = g->watches;
 	uint64_t pebs = 0;
-	const uint64_t distance = spmu_pmi_distance(g->pmu);
-	g->horizon = distance > UINT64_MAX - g->consumed ? UINT64_MAX : g->consumed + distance;
+	measure(g);
+	g->near = guest_closeness(g) != GUEST_FAR;
 	g->keeps = reads(g, MSR_IA32_PEBS_ENABLE, &pebs) && pebs;
 	switch (g->timing) {
 	case GUEST_ALWAYS:
@@ -66,6 +100,8 @@ void guest_renew(struct guest *g)
 		g->watches = counting(g);
 	}
 	g->watches &= !g->failed;
+	if (g->watches && !g->failed)
+		want(g);
 	if (g->watches == watched)
 		return;
 	/* The instruction that switches it on did not begin under the model's eyes, that which switches it off will not
@@ -231,12 +267,12 @@ struct spmu_record *guest_take_batch(void *context, const struct spmu_batch *b)
 	struct spmu_record *mine = (struct spmu_record *)b->records;
 	struct spmu_record *next = g->spare;
 	struct spmu_batch batch = *b;
-	batch.user_only = g->cpl == 3;
+	batch.user_only = g->cpl == 3 ? 1 : 2;
 	adapt(mine, b->count, g->cpl);
 	spmu_consume(g->pmu, &batch);
 	g->consumed += b->instructions;
-	const uint64_t distance = spmu_pmi_distance(g->pmu);
-	g->horizon = distance > UINT64_MAX - g->consumed ? UINT64_MAX : g->consumed + distance;
+	g->watermark = b->watermark;
+	measure(g);
 	g->spare = mine;
 	return next;
 }

@@ -13,6 +13,7 @@ struct entry {
 	struct iblock *block;	/* NULL: empty */
 	struct st_block_def *def;
 	uint8_t word_bytes;
+	bool repeats;
 };
 
 struct path_store {
@@ -86,16 +87,39 @@ static size_t define(struct path_store *s, const struct path *p)
 	return bytes;
 }
 
-static uint64_t hash_of(const struct st_block_def *def, size_t bytes, unsigned word_bytes)
+static uint64_t mixed(uint64_t a, uint64_t b)
 {
-	const uint64_t *w = (const uint64_t *)(def + 1);
-	const size_t words = (bytes - sizeof *def) / 8;
-	uint64_t h = word_bytes * UINT64_C(0x9e3779b97f4a7c15);
-	for (size_t i = 0; i < words; i++) {
-		h = (h ^ w[i]) * UINT64_C(0xff51afd7ed558ccd);
-		h ^= h >> 32;
+	__extension__ const unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Each instruction and access adds by itself, so that the host can multiply for several at once. */
+static uint64_t hash_of(const struct path *p)
+{
+	const uint64_t k = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = p->word_bytes + 16u * p->insns + 4096u * p->open;
+	for (unsigned i = 0; i < p->insns; i++) {
+		uint64_t w[3];
+		memcpy(w, &p->insn[i], sizeof w);
+		h += mixed(w[0] ^ k, w[1] ^ w[2] ^ (k << 1 | i));
 	}
-	return h;
+	for (unsigned i = 0; i < p->open; i++) {
+		uint64_t w;
+		memcpy(&w, &p->slot[i], sizeof w);
+		h += mixed(w ^ k, k + 2 * i);
+	}
+	return mixed(h, k);
+}
+
+/* Is it the path of this entry? */
+static bool is_path(const struct entry *e, const struct path *p)
+{
+	const struct st_block_def *d = e->def;
+	const struct st_insn_def *insn = (const struct st_insn_def *)(d + 1);
+	const struct st_slot *slot = (const struct st_slot *)(insn + d->insns);
+	return e->word_bytes == p->word_bytes && e->repeats == p->repeats && d->insns == p->insns &&
+		d->slots == p->open && !memcmp(insn, p->insn, p->insns * sizeof *insn) &&
+		!memcmp(slot, p->slot, p->open * sizeof *slot);
 }
 
 static bool grow(struct path_store *s)
@@ -120,16 +144,13 @@ static bool grow(struct path_store *s)
 
 struct iblock *path_block(struct path_store *s, const struct path *p, struct err *err)
 {
-	const size_t bytes = define(s, p);
-	const uint64_t hash = hash_of(s->def, bytes, p->word_bytes);
+	const uint64_t hash = hash_of(p);
 	size_t at = hash & (s->size - 1);
-	for (struct entry *e; (e = &s->entry[at])->block; at = (at + 1) & (s->size - 1)) {
-		s->def->id = e->def->id;
-		if (e->hash == hash && e->word_bytes == p->word_bytes && e->def->header == s->def->header &&
-			!memcmp(e->def, s->def, bytes))
+	for (struct entry *e; (e = &s->entry[at])->block; at = (at + 1) & (s->size - 1))
+		if (e->hash == hash && is_path(e, p))
 			return e->block;
-	}
-	struct entry new = { .hash = hash, .word_bytes = p->word_bytes, .def = malloc(bytes) };
+	const size_t bytes = define(s, p);
+	struct entry new = { .hash = hash, .word_bytes = p->word_bytes, .repeats = p->repeats, .def = malloc(bytes) };
 	s->def->id = s->next_id;
 	if (!new.def || isa_decode(s->isa, p->word_bytes, s->def, bytes, &new.block, err) < 0) {
 		if (!new.def)

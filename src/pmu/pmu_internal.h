@@ -522,6 +522,10 @@ static inline uint64_t pmu_left(const struct pmu_counter *c)
 	return (c->armed | c->every) ? 1 : c->mask + 1 - c->value;
 }
 
+/* A bit that every uop which matches the source has: the rarest, as far as its name tells; else all. */
+void pmu_source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did);
+/* As spmu_event_outcomes. */
+bool pmu_source_outcomes(const struct pmu_source *s);
 static inline const struct pmu_source *pmu_source_of(const struct spmu *p, unsigned source)
 {
 	return source < p->model->sources ? &p->model->source[source] : &p->own[source - p->model->sources];

@@ -722,24 +722,6 @@ void spmu_event_signals(const struct spmu_model *m, const struct spmu_event *eve
 	set[SPMU_SIG_CYCLES >> 6] |= UINT64_C(1) << (SPMU_SIG_CYCLES & 63);
 }
 
-/* A bit that every uop which matches the source has: the rarest, as far as its name tells; else all. */
-static void source_uops(const struct pmu_source *s, uint64_t *is, uint64_t *did)
-{
-	const uint64_t common_is = SPMU_IS(INST_BEGIN) | SPMU_IS(INST_END) | SPMU_IS(SLOT) | SPMU_IS(EXEC);
-	const uint64_t common_did = SPMU_DID(RETIRED) | SPMU_DID(FROM_DSB) | SPMU_DID(FROM_MITE) | SPMU_DID(L1D_HIT);
-	uint64_t rare;
-	if ((rare = s->did_want & ~common_did) != 0) {
-		*did |= rare & -rare;
-	} else if ((rare = s->is_want & ~common_is) != 0) {
-		*is |= rare & -rare;
-	} else if (s->any_is | s->any_did) {
-		*is |= s->any_is;
-		*did |= s->any_did;
-	} else {
-		*is = *did = ~UINT64_C(0);
-	}
-}
-
 const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event *event, uint64_t value)
 {
 	if (event->extra_msr == MSR_PEBS_FRONTEND && event->event != 0xc6)	/* not FRONTEND_RETIRED */
@@ -754,24 +736,17 @@ const char *spmu_event_extra(const struct spmu_model *m, const struct spmu_event
 	return NULL;
 }
 
-static bool source_outcomes(const struct pmu_source *s)
-{
-	const uint64_t way = SPMU_DID(TAKEN) | SPMU_DID(MISPREDICTED) | SPMU_DID(MISP_TARGET);
-	return !s->is_signal && !(s->did_want & SPMU_DID(RETIRED)) &&
-		((s->did_mask | s->any_did) & way || s->tagged | s->untagged);
-}
-
 int spmu_event_outcomes(const struct spmu_model *m, const struct spmu_event *event)
 {
 	for (size_t i = 0; i < m->rows + PMU_METRICS; i++) {
 		const struct pmu_expr *x = counted_by(m, event, i);
 		for (unsigned t = 0; x && t < x->terms; t++) {
 			const struct pmu_term *term = &x->term[t];
-			if (!term->conds && source_outcomes(&m->source[term->source]))
+			if (!term->conds && pmu_source_outcomes(&m->source[term->source]))
 				return 1;
 			for (unsigned c = 0; c < term->conds; c++)
 				for (unsigned a = 0; a < term->cond[c].sources; a++)
-					if (source_outcomes(&m->source[term->cond[c].source[a]]))
+					if (pmu_source_outcomes(&m->source[term->cond[c].source[a]]))
 						return 1;
 		}
 	}
@@ -819,11 +794,11 @@ void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event,
 		for (unsigned t = 0; t < x->terms; t++) {
 			const struct pmu_term *term = &x->term[t];
 			if (!term->conds && !m->source[term->source].is_signal)
-				source_uops(&m->source[term->source], is, did);
+				pmu_source_uops(&m->source[term->source], is, did);
 			for (unsigned c = 0; c < term->conds; c++)
 				for (unsigned a = 0; a < term->cond[c].sources; a++)
 					if (!m->source[term->cond[c].source[a]].is_signal)
-						source_uops(&m->source[term->cond[c].source[a]], is, did);
+						pmu_source_uops(&m->source[term->cond[c].source[a]], is, did);
 		}
 	}
 }

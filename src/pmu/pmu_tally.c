@@ -159,7 +159,7 @@ static void tally_all(struct spmu *p, const struct spmu_batch *b, bool collectin
 		const bool own = b->hw_threads >> (p->host.hw_thread & 63) & 1;
 		const unsigned thread = pmu_thread(p, own ? p->host.hw_thread
 			: b->hw_threads ? (unsigned)__builtin_ctzll(b->hw_threads) : 0);
-		p->tally[b->count ? pmu_class(p, b->records) : 2 * thread][0] += b->instructions;
+		p->tally[b->count ? pmu_class(p, b->records) : 2 * thread + (b->user_only == 2)][0] += b->instructions;
 		k = 2;
 	}
 	do {	/* four sources at a time fit into registers; the first pass tallies the signals, too */

@@ -19,6 +19,6 @@ int  guest_stream_close(struct guest_stream *s, struct err *err);
 /* def: as isa_decode gets it, with its id, which is dense from 0; it is written at its first use.  values: a word for
  * each slot of this exit. */
 void guest_stream_block(struct guest_stream *s, const struct st_block_def *def, unsigned exit, const uint64_t *values);
-/* A record of any of the kinds ST_LEVEL to ST_SYMBOLS, header included. */
+/* A record of any of the kinds ST_LEVEL to ST_NEXT, header included. */
 void guest_stream_record(struct guest_stream *s, const void *record, size_t bytes);
 #endif

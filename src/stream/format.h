@@ -80,6 +80,9 @@ enum st_kind {
 	ST_DROP,		/* struct st_drop: TLB entries are dropped */
 	ST_DELIVERY,		/* struct st_delivery: accesses that the delivery of a trap or IRET makes */
 	ST_SYMBOLS,		/* struct st_symbols: a file of the host that names addresses of this machine */
+	ST_NEXT,		/* struct st_next: where the block before it led to.  Where it lacks, the next block's first
+				 * address says that, or `next` of an ST_TRAP, ST_HALT or ST_SERIALIZE: what follows a
+				 * block is one of these four or ST_SYMBOLS */
 	ST_KINDS
 };
 
@@ -257,7 +260,8 @@ struct st_level {
 	uint64_t header;
 	uint8_t  cpl;		/* 0 or 3 */
 	uint8_t  word_bytes;	/* 8 or 4: of the blocks' code */
-	uint8_t  pad[6];
+	uint8_t  drains;	/* 1: the privilege changed, and the pipeline drains first */
+	uint8_t  pad[5];
 };
 struct st_trap {
 	uint64_t header;
@@ -284,11 +288,14 @@ struct st_page {
 	uint8_t  shift;		/* 12, 21, 22 or 30 */
 	uint8_t  levels;	/* how many entries a walk reads at most; entry[0] is the leaf's */
 	uint8_t  global;	/* 1: it is the same in all address spaces */
-	uint8_t  pad[5];
+	uint8_t  entry_bytes;	/* 8; 4: 32-bit paging, whose tables have 1024 entries */
+	uint8_t  pad[4];
 	uint64_t entry[ST_PAGE_LEVELS];	/* physical addresses of the entries */
 };
+/* SPACE: what is not global of the space with the tag `addr`; addresses of 2^47 and above are no space's */
 enum st_drop_what { ST_DROP_ALL, ST_DROP_NOT_GLOBAL, ST_DROP_PAGE, ST_DROP_SPACE };
 struct st_drop { uint64_t header, what /* enum st_drop_what */, addr; };
+struct st_next { uint64_t header, next; };
 struct st_delivery {
 	uint64_t header;
 	uint64_t accesses;	/* pairs of words follow: linear address; bytes, and 1 << 32 for a store */

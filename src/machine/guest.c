@@ -1,46 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Times what a guest executes (machine.h): gathers instructions into paths and runs these on the core.
  *
- * A change of privilege, an interrupt and an exception drain the pipeline.  The delivery's own microcode takes
- * DELIVERY cycles; what it does to memory is left out.
+ * A change of privilege, an interrupt and an exception drain the pipeline.  What reaches the core goes through
+ * guest_core.c.
  *
  * Address spaces: a linear address below 2^47 gets the number of its page tables in bits 47 and up before the core sees
- * it, so that two processes never share a line or a page.  The records lose it again (guest_pmu.c).
+ * it (guest_pages.c).  The records lose it again (guest_pmu.c).
  */
 #include "machine/guest_internal.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	/* GUESS: published latencies of interrupt delivery with a change of privilege lie around a hundred cycles.
-	 * What would settle it: on a machine of the preset's kind, the cycles of INT3 into a handler that returns at
-	 * once, by RDTSC around it, less those of IRETQ. */
-	DELIVERY = 100,
-	SPACE_SHIFT = 47,
-};
-
 uint64_t guest_tagged(const struct guest *g, uint64_t addr)
 {
-	return addr >> SPACE_SHIFT ? addr : addr | (uint64_t)g->tag << SPACE_SHIFT;
+	return addr >> ST_SPACE_SHIFT ? addr : addr | (uint64_t)g->tag << ST_SPACE_SHIFT;
 }
 
-static void fail(struct guest *g)
+void guest_fail(struct guest *g)
 {
 	g->failed = true;
 	g->watches = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
 	g->begun = false;
-}
-
-/* The core has instructions of this privilege from now on. */
-static void set_privilege(struct guest *g, unsigned cpl)
-{
-	if (cpl == g->cpl)
-		return;
-	core_serialize(g->core);
-	g->report.cycles[g->cpl != 0] += core_now(g->core) - g->cycles_from;
-	g->cycles_from = core_now(g->core);
-	g->cpl = cpl;
 }
 
 static bool stepping(const struct guest *g)
@@ -91,12 +72,13 @@ void guest_run_path(struct guest *g, uint64_t next_ip)
 	}
 	const unsigned insns = p->insns;
 	const bool step = stepping(g);
-	struct iblock *b = path_block(g->paths, p, &g->failure);
+	const struct st_block_def *def;
+	struct iblock *b = path_block(g->paths, p, &def, &g->failure);
 	if (!b) {
-		fail(g);
+		guest_fail(g);
 		return;
 	}
-	core_run_block(g->core, b, 0, insns, g->path.value, guest_tagged(g, next_ip));
+	guest_core_block(g, b, def, 0, insns, g->path.value, guest_tagged(g, next_ip));
 	g->given += insns;
 	g->report.instructions[g->cpl != 0] += insns;
 	clear_path(g);
@@ -111,6 +93,14 @@ bool guest_watches(const struct guest *g)
 	return g->watches;
 }
 
+/* The accesses that a delivery has made reach the core. */
+static void deliver(struct guest *g)
+{
+	g->delivers = false;
+	if (g->delivered && !g->failed)
+		guest_core_delivery(g);
+}
+
 void guest_begin(struct guest *g, const struct guest_insn *i)
 {
 	struct path *p = &g->path;
@@ -121,13 +111,19 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 	const uint8_t word_bytes = i->bits == 64 ? 8 : 4;
 	if (p->insns && (!g->timed || word_bytes != p->word_bytes || (i->cpl ? 3u : 0u) != g->cpl || i->rep))
 		guest_run_path(g, i->ip);
-	if (!g->timed)
+	if (!g->timed) {
+		deliver(g);
 		return;
+	}
 	if (!p->insns) {
-		set_privilege(g, i->cpl ? 3 : 0);
+		guest_core_level(g, i->cpl ? 3 : 0, word_bytes);
 		p->word_bytes = word_bytes;
 		spmu_set_mode64(g->pmu, i->bits == 64);
+		deliver(g);	/* it is the kernel's */
 	}
+	guest_pages_use(g, guest_tagged(g, i->ip), i->len);
+	if (g->failed)
+		return;
 	if (g->keeps) {
 		const uint64_t n = g->given + p->insns;
 		if (n < g->kept_first || n > g->kept_next)
@@ -144,9 +140,20 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
 {
 	struct path *p = &g->path;
-	if (!g->begun || !g->timed)
+	if (!g->begun && g->delivers && !g->failed) {
+		if (g->delivered == GUEST_DELIVERED)
+			return;
+		addr = guest_tagged(g, addr);
+		guest_pages_use(g, addr, bytes);
+		uint64_t *d = &g->delivery[2 * g->delivered++];
+		d[0] = addr;
+		d[1] = bytes | (kind == GUEST_LOAD ? 0 : UINT64_C(1) << 32);
+		return;
+	}
+	if (!g->begun || !g->timed || g->failed)
 		return;
 	addr = guest_tagged(g, addr);
+	guest_pages_use(g, addr, bytes);
 	if (p->slots > p->open) {	/* the second half of an access across two pages */
 		struct st_slot *before = &p->slot[p->slots - 1];
 		if (before->kind == kind && !(addr & 4095) && p->value[p->slots - 1] + before->size == addr &&
@@ -171,12 +178,13 @@ void guest_iteration(struct guest *g)
 	p->open = p->slots;
 	p->insns = 1;
 	p->repeats = true;
-	struct iblock *b = path_block(g->paths, p, &g->failure);
+	const struct st_block_def *def;
+	struct iblock *b = path_block(g->paths, p, &def, &g->failure);
 	if (!b) {
-		fail(g);
+		guest_fail(g);
 		return;
 	}
-	core_run_block(g->core, b, 1, 1, p->value, p->insn[0].addr);
+	guest_core_block(g, b, def, 1, 1, p->value, p->insn[0].addr);
 	p->insns = 0;
 	p->slots = p->open = 0;
 	p->repeats = false;
@@ -216,18 +224,21 @@ void guest_end(struct guest *g, uint64_t next_ip)
 		guest_run_path(g, next_ip);
 }
 
-void guest_event(struct guest *g, uint64_t next_ip)
+void guest_event(struct guest *g, const struct guest_trap *t)
 {
 	if (!g->watches)
 		return;
 	g->begun = false;
 	g->path.slots = g->path.open;
-	guest_run_path(g, next_ip);
+	guest_run_path(g, t->from);
 	g->report.events++;
 	if (g->failed)
 		return;
-	core_serialize(g->core);
-	core_hold(g->core, core_now(g->core) + DELIVERY);
+	deliver(g);	/* of one that faulted itself */
+	struct guest_trap tagged = *t;
+	tagged.from = guest_tagged(g, t->from);
+	guest_core_trap(g, &tagged);
+	g->delivers = true;
 	guest_renew(g);
 }
 
@@ -236,8 +247,23 @@ void guest_halted(struct guest *g, uint64_t ticks)
 	if (!g->watches || !ticks)
 		return;
 	guest_settle(g, g->insn.ip + g->insn.len);
-	core_halt_until(g->core, core_now(g->core) + ticks);
+	guest_core_halt(g, ticks);
 	g->clock = core_now(g->core);
+}
+
+void guest_time(struct guest *g, uint64_t cycle)
+{
+	const uint64_t now = core_now(g->core);
+	if (g->failed || cycle <= now)
+		return;
+	guest_settle(g, g->insn.ip);
+	guest_core_halt(g, cycle - now);
+	g->clock = core_now(g->core);
+}
+
+uint64_t guest_now(const struct guest *g)
+{
+	return core_now(g->core);
 }
 
 uint64_t guest_ticks(struct guest *g, uint64_t instructions)
@@ -247,27 +273,6 @@ uint64_t guest_ticks(struct guest *g, uint64_t instructions)
 	const uint64_t now = core_now(g->core), passed = now - g->clock;
 	g->clock = now;
 	return passed;
-}
-
-static unsigned tag_of(struct guest *g, uint64_t cr3)
-{
-	for (unsigned i = g->spaces; i > 0; i--)
-		if (g->space[i - 1] == cr3)
-			return i - 1;
-	if (g->spaces == GUEST_SPACES)
-		return GUEST_SPACES - 1;
-	g->space[g->spaces] = cr3;
-	return g->spaces++;
-}
-
-void guest_space(struct guest *g, uint64_t cr3)
-{
-	const unsigned tag = tag_of(g, cr3 & ~UINT64_C(0xfff) & ~(UINT64_C(1) << 63));
-	if (tag == g->tag)
-		return;
-	if (g->watches)		/* the instruction that writes CR3 belongs to the old space */
-		guest_run_path(g, g->insn.ip);
-	g->tag = tag;
 }
 
 void guest_mark(struct guest *g, bool on)
@@ -287,18 +292,28 @@ void guest_report(struct guest *g, struct guest_report *out)
 	out->failure = g->failed ? g->failure.text : NULL;
 }
 
-int guest_create(struct guest **out, const struct guest_options *o, const struct guest_emulator *e, struct err *err)
+/* What each processor has of its own. */
+static int create(struct guest *g, struct err *err)
 {
-	char path[4096];
-	struct guest *g = calloc(1, sizeof *g);
-	if (!g)
-		return err_set(err, ERR_NOMEM, "out of memory for the guest's model");
-	g->emulator = *e;
-	g->timing = o->timing;
 	g->kept = calloc(GUEST_KEPT, sizeof *g->kept);
-	g->space = calloc(GUEST_SPACES, sizeof *g->space);
 	g->spare = malloc(SPMU_BATCH_MAX * sizeof *g->spare);
-	int rc = g->kept && g->space && g->spare ? core_config_load(&g->config, o->data_dir, o->core, err) :
+	if (!g->kept || !g->spare)
+		return err_set(err, ERR_NOMEM, "out of memory for the guest's model");
+	int rc = core_create(&g->core, g->machine, guest_take_batch, g, err);
+	if (rc == 0)
+		rc = guest_pages_create(g, err);
+	if (rc == 0)
+		rc = guest_pmu_create(g, err);
+	g->cpl = 3;
+	return rc;
+}
+
+/* What they share. */
+static int create_shared(struct guest *g, const struct guest_options *o, struct err *err)
+{
+	char path[4096], why[512];
+	g->spaces = calloc(1, sizeof *g->spaces);
+	int rc = g->spaces ? core_config_load(&g->config, o->data_dir, o->core, err) :
 		err_set(err, ERR_NOMEM, "out of memory for the guest's model");
 	for (size_t i = 0; rc == 0 && i < o->settings; i++)
 		rc = core_config_set(&g->config, o->setting[i], err);
@@ -321,40 +336,92 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 	}
 	if (rc == 0)
 		rc = machine_create(&g->machine, &g->config, err);
-	if (rc == 0)
-		rc = core_create(&g->core, g->machine, guest_take_batch, g, err);
 	if (rc == 0) {
-		char why[512];
 		snprintf(path, sizeof path, "%s/events/%s.tsv", o->data_dir, g->config.pmu);
-		rc = spmu_model_load(&g->model, path, why, sizeof why) == SPMU_OK ? guest_pmu_create(g, err) :
-			err_set(err, ERR_INPUT, "%s", why);
+		if (spmu_model_load(&g->model, path, why, sizeof why) != SPMU_OK)
+			rc = err_set(err, ERR_INPUT, "%s", why);
 	}
+	return rc;
+}
+
+int guest_create(struct guest **out, const struct guest_options *o, const struct guest_emulator *e, struct err *err)
+{
+	struct guest *g = calloc(1, sizeof *g);
+	if (!g)
+		return err_set(err, ERR_NOMEM, "out of memory for the guest's model");
+	g->first = g;
+	g->emulator = *e;
+	g->timing = o->timing;
+	int rc = create_shared(g, o, err);
+	if (rc == 0)
+		rc = create(g, err);
+	if (rc == 0 && o->stream)
+		rc = guest_stream_open(&g->stream, o->stream, 8, err);
 	if (rc < 0) {
 		guest_destroy(g);
 		return rc;
 	}
-	g->cpl = 3;
-	g->insn.ip = 0;
 	guest_renew(g);
 	*out = g;
 	return 0;
+}
+
+int guest_create_processor(struct guest **out, struct guest *first, const struct guest_emulator *e, struct err *err)
+{
+	if (first->stream)
+		return err_set(err, ERR_UNSUPPORTED, "a stream is written of a machine with one processor only");
+	struct guest *g = calloc(1, sizeof *g);
+	if (!g)
+		return err_set(err, ERR_NOMEM, "out of memory for the guest's model");
+	g->first = first;
+	g->emulator = *e;
+	g->timing = first->timing;
+	g->marked = first->marked;
+	g->config = first->config;
+	g->isa = first->isa;
+	g->paths = first->paths;
+	g->machine = first->machine;
+	g->model = first->model;
+	g->spaces = first->spaces;
+	const int rc = create(g, err);
+	if (rc < 0) {
+		guest_destroy(g);
+		return rc;
+	}
+	guest_renew(g);
+	*out = g;
+	return 0;
+}
+
+int guest_end_stream(struct guest *g, struct err *err)
+{
+	struct guest_stream *s = g->stream;
+	guest_settle(g, g->insn.ip);
+	g->stream = NULL;
+	return s ? guest_stream_close(s, err) : 0;
 }
 
 void guest_destroy(struct guest *g)
 {
 	if (!g)
 		return;
+	struct err ignored;
+	if (g->stream)
+		(void)guest_stream_close(g->stream, &ignored);
 	if (g->core)
 		core_destroy(g->core);
-	if (g->machine)
-		machine_destroy(g->machine);
-	path_store_destroy(g->paths);
-	if (g->isa)
-		isa_destroy(g->isa);
 	spmu_destroy(g->pmu);
-	spmu_model_free(g->model);
+	if (g->first == g) {
+		if (g->machine)
+			machine_destroy(g->machine);
+		path_store_destroy(g->paths);
+		if (g->isa)
+			isa_destroy(g->isa);
+		spmu_model_free(g->model);
+		free(g->spaces);
+	}
 	free(g->kept);
-	free(g->space);
+	free(g->pages);
 	free(g->spare);
 	free(g);
 }

@@ -4,6 +4,7 @@
 #ifndef MACHINE_GUEST_INTERNAL_H
 #define MACHINE_GUEST_INTERNAL_H
 #include "machine/machine.h"
+#include "machine/guest_stream.h"
 #include "machine/path.h"
 #include "core/core.h"
 #include "core/machine/config.h"
@@ -14,9 +15,33 @@ enum {
 	 * yet handed over may hold the overflow. */
 	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 2048, NEAR_INSNS = 4096, NEAR_CYCLES = 16384,
 	GUEST_SPACES = 1 << 14,	/* address spaces that are told apart; later ones share the last tag */
+	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
+	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
+	GUEST_PCID_COUNT = 4096,
+};
+
+/* What the processors of a machine share: address spaces by tag. */
+struct guest_spaces {
+	unsigned count;
+	uint64_t tables[GUEST_SPACES];
+	uint16_t recent[256];		/* tag + 1 of tables, by low bits */
+};
+
+/* What a processor's model knows of the guest's page tables (guest_pages.c). */
+struct guest_pages {
+	unsigned mode;			/* set of enum guest_mode */
+	uint64_t cr3;
+	uint64_t recent[GUEST_RECENT];	/* pages that are told and current; 0: none */
+	/* A clock that counts drops.  A page is current if it was told or confirmed behind the last drop that means
+	 * it. */
+	uint32_t clock, all, not_global, space[GUEST_SPACES];
+	uint16_t owner[GUEST_PCID_COUNT];	/* tag + 1 of the space that had this PCID last */
+	uint16_t pcid[GUEST_SPACES];		/* the PCID of a space + 1 */
+	int dropped;			/* enum st_drop_what of the last drop, if nothing was done since; else -1 */
 };
 
 struct guest {
+	struct guest *first;		/* of the machine's processors: it owns what they share */
 	struct guest_emulator emulator;
 	enum guest_timing timing;
 	struct core_config config;
@@ -41,8 +66,15 @@ struct guest {
 	bool rep_open;			/* the last path was a round of a REP instruction */
 	unsigned cpl;			/* of the path, and of what the core has in flight: 0 or 3 */
 	unsigned tag;			/* of the address space */
-	uint64_t *space;		/* page tables by tag */
-	unsigned spaces;
+	struct guest_spaces *spaces;
+	struct guest_pages *pages;
+	uint8_t word_bytes;		/* of what the core has in flight */
+	bool delivers;			/* accesses outside of instructions are those of a delivery */
+	unsigned delivered;
+	uint64_t delivery[2 * GUEST_DELIVERED];	/* as st_delivery */
+	struct guest_stream *stream;	/* NULL: nobody wants it */
+	bool owes;			/* the last record is a block, which led to next_ip */
+	uint64_t next_ip;
 
 	/* what the PMU has seen */
 	uint64_t given, consumed;	/* instructions that the core has got, that the PMU has got */
@@ -76,7 +108,32 @@ static inline enum guest_closeness guest_closeness(const struct guest *g)
 	return insns < STEP_INSNS || cycles < STEP_CYCLES ? GUEST_STEPPING :
 		insns < NEAR_INSNS || cycles < NEAR_CYCLES ? GUEST_NEAR : GUEST_FAR;
 }
+/* guest_core.c: each writes its record, and does to the core what a replay of the record does. */
+void guest_core_block(struct guest *g, struct iblock *b, const struct st_block_def *def, unsigned exit, unsigned insns,
+	const uint64_t *values, uint64_t next_ip);
+void guest_core_level(struct guest *g, unsigned cpl, unsigned word_bytes);	/* does nothing if they are the same */
+void guest_core_trap(struct guest *g, const struct guest_trap *t);
+void guest_core_delivery(struct guest *g);		/* g->delivery; empties it */
+void guest_core_halt(struct guest *g, uint64_t cycles);
+void guest_core_serialize(struct guest *g);
+void guest_core_space(struct guest *g, uint64_t tables);	/* g->tag */
+void guest_core_page(struct guest *g, const struct st_page *p);	/* fails the guest where the core refuses it */
+void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr);
+void guest_core_flush(struct guest *g);
+/* guest_pages.c */
+int  guest_pages_create(struct guest *g, struct err *err);
+/* The address is used next: its page is told, if it is not yet.  addr: with its tag. */
+void guest_pages_ask(struct guest *g, uint64_t addr);
+static inline void guest_pages_use(struct guest *g, uint64_t addr, unsigned bytes)
+{
+	const uint64_t last = addr + (bytes ? bytes - 1 : 0);
+	if (g->pages->recent[(addr >> 12) % GUEST_RECENT] != addr >> 12)
+		guest_pages_ask(g, addr);
+	if ((addr ^ last) >> 12 && g->pages->recent[(last >> 12) % GUEST_RECENT] != last >> 12)
+		guest_pages_ask(g, last);
+}
 /* guest.c */
+void guest_fail(struct guest *g);	/* g->failure says why */
 void guest_run_path(struct guest *g, uint64_t next_ip);
 uint64_t guest_tagged(const struct guest *g, uint64_t addr);
 #endif

@@ -77,7 +77,7 @@ static void want(struct guest *g)
 
 void guest_approach(struct guest *g)
 {
-	core_flush(g->core, false);
+	guest_core_flush(g);
 	g->near = guest_closeness(g) != GUEST_FAR;
 	want(g);
 }
@@ -119,7 +119,7 @@ void guest_settle(struct guest *g, uint64_t next_ip)
 	guest_run_path(g, next_ip);
 	if (g->failed)
 		return;
-	core_serialize(g->core);
+	guest_core_serialize(g);
 	g->given = g->consumed;
 }
 

@@ -3,17 +3,23 @@
  * guest; the model (struct guest) has the core that times it and the PMU that the guest sees.  Bochs is the one
  * emulator so far (bochs/instrument.cc); nothing here or behind this header knows of it.
  *
- * One processor.  The emulator calls, in this order for each instruction that it executes: guest_begin, guest_access
- * for each access, guest_iteration behind each round of a REP string instruction, guest_end when it is complete.  An
- * instruction that faults has no guest_end; guest_event says that an exception or an interrupt is taken.  The
- * emulator need only call these while guest_watches says so.
+ * Each processor has a model of its own.  The emulator calls, in this order for each instruction that it executes:
+ * guest_begin, guest_access for each access, guest_iteration behind each round of a REP string instruction, guest_end
+ * when it is complete.  An instruction that faults has no guest_end; guest_event says that an exception or an interrupt
+ * is taken, and the accesses that follow it before the next guest_begin are those of its delivery.  The emulator need
+ * only call these while guest_watches says so.  What changes translations it always says: guest_space, guest_paging,
+ * guest_invlpg, guest_invpcid.
  *
  * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h).  Close to an overflow
  * it is behind by none: a PMI is then requested behind the instruction whose retirement shows that it is due.
  *
- * Left out: several processors; 16-bit code, which is not timed; the wrong path of mispredicted branches; the page
- * tables of the guest (the core gives frames by first touch in each address space, as if TLBs were tagged with
- * PCIDs); the accesses that the delivery of an interrupt makes.
+ * Memory is the guest's own (core/paging/told.h): before a page's first use the model asks the emulator where it lies,
+ * and walks read the guest's table entries through the caches.  TLB entries are dropped as the guest says.
+ * Several processors share L3 and memory, and their private caches are coherent.
+ *
+ * Left out: 16-bit code, which is not timed; the wrong path of mispredicted branches; uncacheable memory; what devices
+ * write into memory past the caches; the time of a TLB shootdown but for its interrupts and instructions; the accessed
+ * and dirty bits that walks write; global pages of 32-bit guests take TLB entries in each address space.
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
@@ -42,9 +48,20 @@ struct guest_options {
 	const char *const *setting;	/* "field=value", as --set */
 	size_t settings;
 	enum guest_timing timing;
+	const char *stream;		/* a file for what the core is made to do (guest_stream.h), or NULL */
 };
 
-/* What the emulator gives.  All are called with `context`; none may be NULL. */
+/* Where a page lies. */
+struct guest_page {
+	uint64_t frame;			/* physical address of its first byte */
+	uint64_t entry[4];		/* physical addresses of the table entries that say so, the last one read first */
+	uint8_t levels;			/* how many there are; 0: paging is off */
+	uint8_t shift;			/* 12, 21, 22 or 30: log2 of its size */
+	uint8_t entry_bytes;		/* 8, or 4 with 32-bit paging */
+	bool global;			/* its entry has the bit G */
+};
+
+/* What the emulator gives.  All are called with `context`; only `walk` may be NULL. */
 struct guest_emulator {
 	void *context;
 	/* The local APIC sends what its performance entry said when the PMI came, and shows `lvt` from now on: the
@@ -56,11 +73,19 @@ struct guest_emulator {
 	int (*write)(void *context, uint64_t addr, const void *from, size_t bytes);
 	/* General registers, RIP and RFLAGS as they are now; xmm is left alone. */
 	void (*registers)(void *context, struct spmu_registers *out);
+	/* The page of a linear address, as the tables of the address space that the processor is in have it now.  False:
+	 * they have none.  NULL: there are no tables, and the core gives frames by first touch in each space. */
+	bool (*walk)(void *context, uint64_t linear, struct guest_page *out);
 };
 
 /* guest_create copies the emulator's struct and keeps nothing of the options.  ERR_INPUT: no such core, a bad
  * setting; ERR_UNSUPPORTED: a core of another vendor, or one with several hardware threads set; ERR_NOMEM. */
 int  guest_create(struct guest **out, const struct guest_options *o, const struct guest_emulator *e, struct err *err);
+/* Another processor of the machine of `first`, which must outlive it.  ERR_UNSUPPORTED: a stream is written; ERR_NOMEM.
+ * Several processors are kept in step by the emulator: all cores' cycles are those of the machine's clock. */
+int  guest_create_processor(struct guest **out, struct guest *first, const struct guest_emulator *e, struct err *err);
+/* The stream ends here.  ERR_SYSTEM: something could not be written. */
+int  guest_end_stream(struct guest *g, struct err *err);
 void guest_destroy(struct guest *g);	/* NULL: does nothing */
 
 /* Registers.  Each is done behind all instructions that are complete. */
@@ -73,7 +98,12 @@ enum guest_answer guest_rdpmc(struct guest *g, uint32_t index, unsigned cpl, uin
 void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 void guest_lvt(struct guest *g, uint32_t value);	/* the local APIC's performance entry was written */
 void guest_pce(struct guest *g, bool pce);		/* CR4.PCE */
-void guest_space(struct guest *g, uint64_t cr3);	/* the page tables from now on */
+/* How addresses are translated.  A change drops all that is known of pages. */
+enum guest_mode { GUEST_PAGED = 1, GUEST_PAE = 2, GUEST_PSE = 4, GUEST_GLOBAL_PAGES = 8, GUEST_PCIDS = 16, GUEST_LONG = 32 };
+void guest_paging(struct guest *g, unsigned mode);	/* set of enum guest_mode */
+void guest_space(struct guest *g, uint64_t cr3);	/* CR3 was written, with bit 63 if PCIDs are on and it was set */
+void guest_invlpg(struct guest *g, uint64_t addr);
+void guest_invpcid(struct guest *g, unsigned type, unsigned pcid, uint64_t addr);
 
 /* Instructions */
 struct guest_insn {
@@ -90,10 +120,20 @@ void guest_begin(struct guest *g, const struct guest_insn *i);
 void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes);
 void guest_iteration(struct guest *g);
 void guest_end(struct guest *g, uint64_t next_ip);	/* next_ip: linear address of the next instruction */
-/* An exception (of an instruction that began, if one did) or an interrupt is taken; next_ip would be executed next. */
-void guest_event(struct guest *g, uint64_t next_ip);
+/* An exception (of an instruction that began, if one did) or an interrupt is taken. */
+struct guest_trap {
+	uint64_t from;		/* linear address of the instruction that faulted, or of the one not yet executed */
+	uint64_t address;	/* CR2 of a page fault, else 0 */
+	uint32_t vector, error;	/* error: the error code, 0 if it has none */
+	bool interrupt;		/* of the local APIC, or an NMI; false: an exception */
+};
+void guest_event(struct guest *g, const struct guest_trap *t);
 /* The processor halted for so many ticks of the machine's clock, which have passed already. */
 void guest_halted(struct guest *g, uint64_t ticks);
+/* Several processors: the machine's clock is at `cycle` where this one begins to be timed, or goes on; the core's own
+ * cycle, which is the clock's while it is timed. */
+void guest_time(struct guest *g, uint64_t cycle);
+uint64_t guest_now(const struct guest *g);
 void guest_mark(struct guest *g, bool on);
 /* How far the machine's clock is to go on, when so many instructions were executed since the last call: modelled
  * cycles where the core times them. */

@@ -142,13 +142,15 @@ static bool grow(struct path_store *s)
 	return true;
 }
 
-struct iblock *path_block(struct path_store *s, const struct path *p, struct err *err)
+struct iblock *path_block(struct path_store *s, const struct path *p, const struct st_block_def **def, struct err *err)
 {
 	const uint64_t hash = hash_of(p);
 	size_t at = hash & (s->size - 1);
 	for (struct entry *e; (e = &s->entry[at])->block; at = (at + 1) & (s->size - 1))
-		if (e->hash == hash && is_path(e, p))
+		if (e->hash == hash && is_path(e, p)) {
+			*def = e->def;
 			return e->block;
+		}
 	const size_t bytes = define(s, p);
 	struct entry new = { .hash = hash, .word_bytes = p->word_bytes, .repeats = p->repeats, .def = malloc(bytes) };
 	s->def->id = s->next_id;
@@ -165,5 +167,6 @@ struct iblock *path_block(struct path_store *s, const struct path *p, struct err
 		err_set(err, ERR_NOMEM, "out of memory for the guest's code");
 		return NULL;
 	}
+	*def = new.def;
 	return new.block;
 }

@@ -28,6 +28,7 @@ struct path_store;		/* the decoded ones */
 struct path_store *path_store_create(const struct isa *isa);
 void path_store_destroy(struct path_store *s);	/* NULL: does nothing */
 size_t path_store_count(const struct path_store *s);
-/* The block of the path's complete instructions.  It lives as long as the store.  NULL: *err says why. */
-struct iblock *path_block(struct path_store *s, const struct path *p, struct err *err);
+/* The block of the path's complete instructions, and its definition.  Both live as long as the store.  NULL: *err says
+ * why. */
+struct iblock *path_block(struct path_store *s, const struct path *p, const struct st_block_def **def, struct err *err);
 #endif

@@ -125,7 +125,8 @@ static void l1d_prefetch(struct memsys *m, uint64_t vline, uint32_t line, uint64
 {
 	enum inflight_source source;
 	uint64_t asked;
-	if (l1_find(&m->l1d, vline) >= 0)
+	if (l1_find(&m->l1d, vline) >= 0 || (__builtin_expect(m->told != NULL, 0) &&
+		told_alias(m, &m->l1d, vline, line, cycle, timed) >= 0))
 		return;
 	m->asker = flags & LINE_PREFETCHED ? SPMU_ATTR(REQUEST_PF_L1D)
 		: SPMU_ATTR(REQUEST_PF_SOFTWARE) | SPMU_ATTR(SOFTWARE);
@@ -220,6 +221,8 @@ ALWAYS_INLINE uint64_t load_line(struct memsys *m, uint64_t ip, uint64_t addr, u
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, did, timed);
 	uint32_t line = physical_line(m, frame, vline);
 	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot < 0 && __builtin_expect(m->told != NULL, 0))
+		slot = told_alias(m, &m->l1d, vline, line, cycle, timed);
 	uint32_t extra = latency - m->load_latency[0];
 	if (slot >= 0) {
 		uint8_t *state = &m->l1d.state[slot];
@@ -403,6 +406,8 @@ uint64_t table_read(struct memsys *m, uint32_t line, uint64_t cycle, bool timed)
 		return l2_access(m, line, cycle, ACCESS_WALK, timed, &source, &shared);
 	uint64_t vline = VLINE_TABLE(line);
 	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot < 0 && __builtin_expect(m->told != NULL, 0))
+		slot = told_alias(m, &m->l1d, vline, line, cycle, timed);
 	if (slot >= 0) {
 		l1_touch(&m->l1d, vline, (uint32_t)slot);
 		uint64_t ready = cycle + m->load_latency[0];
@@ -511,6 +516,8 @@ ALWAYS_INLINE uint64_t store_line(struct memsys *m, uint64_t addr, uint32_t byte
 		return store_through(m, addr, bytes, cycle, did, timed);
 	uint64_t vline = linear_line(m, addr);
 	int32_t slot = l1_find(&m->l1d, vline);
+	if (slot < 0 && __builtin_expect(m->told != NULL, 0))
+		slot = told_alias(m, &m->l1d, vline, physical_line(m, translate_known(m, addr), vline), cycle, timed);
 	if (slot >= 0) {
 		uint64_t ready = cycle + 1;
 		l1_touch(&m->l1d, vline, (uint32_t)slot);
@@ -686,6 +693,8 @@ void memsys_follow(struct memsys *m, bool more)
 ALWAYS_INLINE void prefetch(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
 	uint64_t did = 0;
+	if (__builtin_expect(m->told != NULL, 0) && !translate_touched(m, addr))	/* it would fault */
+		return;
 	uint32_t frame = translate(m, TRANSLATE_LOAD, addr, &cycle, &did, timed);
 	l1d_prefetch(m, linear_line(m, addr), physical_line(m, frame, linear_line(m, addr)), cycle, 0, true, timed);
 }

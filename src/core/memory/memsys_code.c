@@ -93,6 +93,8 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	uint64_t translated = r->ready;
 	uint32_t line = physical_line(m, frame, vline);
 	int32_t slot = l1_find(&m->l1i, vline);
+	if (slot < 0 && __builtin_expect(m->told != NULL, 0))
+		slot = told_alias(m, &m->l1i, vline, line, cycle, timed);
 	bool ahead = false;
 	enum inflight_source source = FROM_L2, next;
 	if (slot >= 0) {
@@ -125,7 +127,8 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	/* After a miss, or the first use of a prefetched line, the following lines are prefetched; not across
 	 * a page. */
 	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
-		if (l1_find(&m->l1i, vline + i) < 0)
+		if (l1_find(&m->l1i, vline + i) < 0 && !(__builtin_expect(m->told != NULL, 0) &&
+			told_alias(m, &m->l1i, vline + i, line + i, cycle, timed) >= 0))
 			l1i_bring(m, vline + i, line + i, translated, true, timed, &next);
 }
 

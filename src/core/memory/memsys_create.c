@@ -40,7 +40,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 		rc = tlb_init(&m->itlb_huge, "itlb.large", c->itlb_large_entries, c->itlb_large_ways, err);
 	m->stlb_huge = giant ? c->stlb_giant_entries > 0 : c->stlb_large;
 	m->has_dtlb_store = c->dtlb_store_entries > 0;
-	m->zeroed = c->memory_zeroed && !large && !giant;
+	m->zeroed = c->memory_zeroed && !large && !giant && !m->told;
 	if (!rc && m->has_dtlb_store)
 		rc = tlb_init(&m->dtlb_store, "dtlb_store", c->dtlb_store_entries, c->dtlb_store_ways, err);
 	m->has_stlb = c->stlb_entries > 0;
@@ -111,6 +111,7 @@ static void memsys_release(struct memsys *m)
 	tlb_release(&m->dtlb_huge);
 	tlb_release(&m->itlb_huge);
 	ip_stride_release(&m->ip_stride);
+	told_destroy(m->told);
 }
 
 void memsys_reset(struct memsys *m)

@@ -30,6 +30,8 @@ static void move_over(struct memsys *n, struct memsys *m)
 	n->shared = m->shared;
 	n->emitter = m->emitter;
 	n->number = m->number;
+	EXCHANGE(n->told, m->told);
+	n->zeroed &= !n->told;
 	if (same_l1d(a, b))
 		EXCHANGE(n->l1d, m->l1d);
 	if (SAME(a, b, l1i_size) && SAME(a, b, l1i_ways) && SAME(a, b, l1i_replacement))

@@ -22,6 +22,7 @@
 #include "core/memory/memsys.h"
 #include "core/memory/prefetchers.h"
 #include "core/memory/tlb.h"
+#include "core/paging/told_map.h"
 
 enum { CORES_MAX = 1024, CODE_PAGES = 1 << 15, LIFE_LOG2 = 10, SPLITS_MAX = 16 };
 
@@ -107,6 +108,7 @@ struct memsys {
 	struct walkers walk;
 	struct emitter *emitter;
 	struct memsys_shared *shared;
+	struct told *told;		/* of a whole machine, else NULL: what is known of its pages (told.h) */
 
 	struct tlb dtlb_store, itlb, stlb;
 	struct tlb dtlb_huge, itlb_huge;	/* for huge pages, where the other pages are small */

@@ -19,9 +19,31 @@
 /* Returns the first 4 KB frame of the huge page at the address, or NO_FRAME. */
 static inline uint32_t huge_at(struct memsys *m, uint64_t addr)
 {
+	if (__builtin_expect(m->told != NULL, 0))
+		return told_huge(m->told, addr);
 	return __builtin_expect(m->shared->frames.huges != 0, 0) && m->page_shift == 12
 		? frames_huge(&m->shared->frames, addr)
 		: NO_FRAME;
+}
+
+/* The same for translate: asks the TLBs first, which is faster than to look for a page that was told. */
+static __attribute__((noinline)) uint32_t told_huge_at(struct memsys *m, enum translate_kind kind, uint64_t addr)
+{
+	const bool code = kind == TRANSLATE_CODE, store = kind == TRANSLATE_STORE && m->has_dtlb_store;
+	struct tlb *small = store ? &m->dtlb_store : code ? &m->itlb : &m->dtlb;
+	struct tlb *huge = store ? &m->dtlb_store : code ? &m->itlb_huge : &m->dtlb_huge;
+	if (tlb_find(small, addr >> 12) >= 0)
+		return NO_FRAME;
+	const int32_t slot = tlb_find(huge, HUGE_KEY(addr));
+	return slot >= 0 ? huge->frame[slot] : told_huge(m->told, addr);
+}
+
+/* The frame of a small page. */
+static inline uint32_t small_frame(struct memsys *m, uint64_t page)
+{
+	if (__builtin_expect(m->told != NULL, 0))
+		return told_frame(m->told, page, m->shared->frames.table_first);
+	return frames_get(&m->shared->frames, 0, page);
 }
 
 uint32_t translate_known(struct memsys *m, uint64_t addr)
@@ -33,11 +55,13 @@ uint32_t translate_known(struct memsys *m, uint64_t addr)
 	if (slot >= 0)
 		return m->dtlb.frame[slot];
 	uint32_t huge = huge_at(m, addr);
-	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : frames_get(&m->shared->frames, 0, page);
+	return huge != NO_FRAME ? huge + (uint32_t)(page % HUGE_PAGES) : small_frame(m, page);
 }
 
 bool translate_touched(struct memsys *m, uint64_t addr)
 {
+	if (__builtin_expect(m->told != NULL, 0))
+		return told_find(m->told, addr);
 	return huge_at(m, addr) != NO_FRAME || frames_has(&m->shared->frames, addr >> m->page_shift);
 }
 
@@ -76,12 +100,32 @@ static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t ad
 	m->found = found;
 }
 
+/* As walk_tables, for a page that was told: its own entries, of its own tables.  The 32 bytes of entries of the highest level
+ * with PAE are in registers, and are not among them. */
+static __attribute__((noinline)) uint64_t walk_told(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
+{
+	const struct told_page *p = told_find(m->told, addr);
+	if (!p || !p->levels)
+		return cycle;
+	const unsigned bits = p->bits, leaf = p->leaf, top = leaf + p->levels - 1u;
+	unsigned level = leaf;
+	while (level < top && level < WALK_LEVELS && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
+		level++;
+	for (unsigned l = leaf; l < top && l < WALK_LEVELS && l <= level; l++)
+		walk_cache_use(&m->walk.cache[l], addr >> (12 + bits * l));
+	for (; level >= leaf; level--)
+		cycle = table_read(m, p->entry[level - leaf], cycle, timed);
+	return cycle;
+}
+
 /* Reads the entries from the first level that is not cached down to `leaf`; returns the cycle at which the frame is
  * known. */
 static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint64_t cycle, bool timed)
 {
 	const unsigned bits = m->walk.two_levels ? 10 : 9, top = m->walk.two_levels ? 2 : WALK_LEVELS;
 	unsigned level = leaf;
+	if (__builtin_expect(m->told != NULL, 0))
+		return walk_told(m, addr, cycle, timed);
 	/* cache[l] holds entries of level l + 1, which point to tables of level l */
 	while (level < top && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
 		level++;
@@ -90,6 +134,13 @@ static uint64_t walk_tables(struct memsys *m, uint64_t addr, unsigned leaf, uint
 	for (; level >= leaf; level--)
 		cycle = table_read(m, entry_line(m, level, addr), cycle, timed);
 	return cycle;
+}
+
+/* The level of the entry that says where a page lies. */
+static unsigned leaf_of(const struct memsys *m, uint64_t addr, bool large, bool giant)
+{
+	const struct told_page *p = __builtin_expect(m->told != NULL, 0) ? told_find(m->told, addr) : NULL;
+	return p ? p->leaf : giant ? 3 : large ? 2 : 1;
 }
 
 static void walk(struct memsys *m, enum translate_kind kind, uint64_t addr, uint64_t page, unsigned leaf,
@@ -151,7 +202,8 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 	bool timed)
 {
 	const uint64_t small = addr >> m->page_shift;
-	const uint32_t huge = huge_at(m, addr);		/* gives the frame; the rest models what the lookup costs */
+	/* gives the frame; the rest models what the lookup costs */
+	const uint32_t huge = __builtin_expect(m->told != NULL, 0) ? told_huge_at(m, kind, addr) : huge_at(m, addr);
 	const uint64_t page = huge != NO_FRAME ? HUGE_KEY(addr) : small;
 	const uint32_t within = huge != NO_FRAME ? (uint32_t)(small % HUGE_PAGES) : 0;
 	const bool store_tlb = kind == TRANSLATE_STORE && m->has_dtlb_store;
@@ -199,10 +251,10 @@ uint32_t translate(struct memsys *m, enum translate_kind kind, uint64_t addr, ui
 		*did |= SPMU_DID(STLB_MISS);
 		const bool fresh =
 			m->zeroed && kind == TRANSLATE_STORE && !large && !frames_has(&m->shared->frames, small);
-		frame = huge != NO_FRAME ? huge : frames_get(&m->shared->frames, 0, small);
+		frame = huge != NO_FRAME ? huge : small_frame(m, small);
 		if (__builtin_expect(fresh, 0))
 			page_cleared(m, addr, frame);
-		walk(m, kind, addr, page, giant ? 3 : large ? 2 : 1, cycle, timed);
+		walk(m, kind, addr, page, leaf_of(m, addr, large, giant), cycle, timed);
 		if (__builtin_expect(m->free_walk, 0) && kind != TRANSLATE_CODE)
 			*cycle = asked;
 		if (has_stlb && !m->keeps_tlb)

@@ -81,7 +81,7 @@ struct guest {
 	uint64_t horizon;		/* no PMI before `given` reaches this, or the core's clock the next one */
 	uint64_t horizon_cycle, watermark;	/* watermark: all before this cycle has been counted */
 	bool near;			/* close to them, where the PMU gets all records */
-	struct core_wanted wanted;	/* what the core hands over */
+	struct spmu_wants wants;	/* what the core hands over */
 	bool keeps;			/* register files, for PEBS */
 	struct spmu_registers *kept;	/* before instruction n: kept[n % GUEST_KEPT] */
 	uint64_t kept_first, kept_next;	/* those that are there */

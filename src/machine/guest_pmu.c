@@ -66,12 +66,13 @@ static void measure(struct guest *g)
 static void want(struct guest *g)
 {
 	struct spmu_wants w;
+	memset(&w, 0, sizeof w);	/* padding, too: it is compared */
 	spmu_wanted(g->pmu, !g->near && !g->keeps, &w);
 	const struct core_wanted wanted = { .signal = { w.signal[0], w.signal[1] }, .is = w.is, .did = w.did,
 		.outcomes = w.outcomes };
-	if (!memcmp(&wanted, &g->wanted, sizeof wanted))
+	if (!memcmp(&w, &g->wants, sizeof w))
 		return;
-	g->wanted = wanted;
+	g->wants = w;
 	core_want(g->core, &wanted);
 }
 

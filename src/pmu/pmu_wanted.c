@@ -40,7 +40,9 @@ static void want(const struct spmu *p, unsigned source, struct spmu_wants *out)
 
 void spmu_wanted(const struct spmu *p, int far, struct spmu_wants *out)
 {
-	*out = (struct spmu_wants){ .signal = { UINT64_C(1) << SPMU_SIG_CYCLES } };
+	out->signal[0] = UINT64_C(1) << SPMU_SIG_CYCLES;
+	out->signal[1] = out->is = out->did = 0;
+	out->outcomes = 0;
 	bool all = p->watching || p->pushout || p->tagging || p->ds.waiting || p->ds.rip_at;
 	for (unsigned i = 0; i < p->model->counters; i++) {
 		const struct pmu_counter *c = &p->counter[i];

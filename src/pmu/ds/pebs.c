@@ -33,6 +33,9 @@
  * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is
  * the counter's own.  GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by
  * nothing else.  GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
+ * GUESS: retired instructions (C0H, mask 00H) are precise before Ice Lake, with any CMASK and INV.  The manual lists them
+ * for Core only, but Linux samples cycles:p by them (INV, CMASK 10H) on these machines, too.  Counting the records of
+ * this code on a Skylake settles it.
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -278,6 +281,8 @@ enum way { WAY_NONE, WAY_ARMED, WAY_EXACT, WAY_NEXT };
 static bool is_precise(const struct spmu *p, unsigned i)
 {
 	uint64_t v = p->arch.evtsel[i];
+	if ((v & 0xffff) == 0x00c0 && pmu_pebs_format(p) < 4)
+		return !(v & SPMU_EVTSEL_ANY);
 	const struct pmu_row *row = pmu_find_code(p->model, v);
 	if (!row || !(row->public.flags & SPMU_EVENT_PRECISE) || v & SPMU_EVTSEL_ANY)
 		return false;

@@ -337,12 +337,34 @@ static void test_an_overflow_bit_set_by_software_samples_an_imprecise_event(void
 	}
 }
 
+/* What Linux programs for instructions:p and cycles:p before Ice Lake */
+static void test_instructions_are_precise_with_any_condition(void **state)
+{
+	(void)state;
+	static const uint64_t more[] = { 0, SPMU_EVTSEL_CMASK(16) | SPMU_EVTSEL_INV };
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+		struct guest *g = guest_new();
+		struct spmu_model *m = fixture_model("skylake");
+		struct spmu *p = sampler(g, m, 0, "INST_RETIRED.ANY_P", more[i], 200);
+		struct stream s = { 0 };
+		arm(p, 0, 2);
+		stream_branches(&s, 9);
+		stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);
+		stream_send_all(&s, p);
+		assert_int_equal(guest_records(g, 200), 1);
+		stream_free(&s);
+		spmu_destroy(p);
+		spmu_model_free(m);
+		free(g);
+	}
+}
+
 static void test_before_ice_lake_an_imprecise_event_leaves_no_record(void **state)
 {
 	(void)state;
 	static const struct { const char *event; uint64_t more; } rows[] = {
-		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", 0 }, { "BR_INST_RETIRED.ALL_BRANCHES",
-		SPMU_EVTSEL_CMASK(1) },
+		{ "CPU_CLK_UNHALTED.THREAD_P", 0 }, { "INST_RETIRED.ANY_P", SPMU_EVTSEL_ANY },
+		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_CMASK(1) },
 		{ "BR_INST_RETIRED.ALL_BRANCHES", SPMU_EVTSEL_EDGE }, { "BR_INST_RETIRED.ALL_BRANCHES",
 		SPMU_EVTSEL_ANY },
 	};
@@ -594,6 +616,7 @@ int main(void)
 		cmocka_unit_test(test_the_next_instruction_is_one_that_retires_in_this_thread),
 		cmocka_unit_test(test_pebs_counts_as_pmi_in_use),
 		cmocka_unit_test(test_an_overflow_bit_set_by_software_samples_an_imprecise_event),
+		cmocka_unit_test(test_instructions_are_precise_with_any_condition),
 		cmocka_unit_test(test_before_ice_lake_an_imprecise_event_leaves_no_record),
 		cmocka_unit_test(test_two_counters_at_one_event_go_lower_first),
 		cmocka_unit_test(test_the_threshold_raises_a_pmi_at_once),

@@ -352,6 +352,7 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 	g->first = g;
 	g->emulator = *e;
 	g->timing = o->timing;
+	g->reload_msrs = o->pebs_reload_msrs;
 	int rc = create_shared(g, o, err);
 	if (rc == 0)
 		rc = create(g, err);
@@ -376,6 +377,7 @@ int guest_create_processor(struct guest **out, struct guest *first, const struct
 	g->first = first;
 	g->emulator = *e;
 	g->timing = first->timing;
+	g->reload_msrs = first->reload_msrs;
 	g->marked = first->marked;
 	g->config = first->config;
 	g->isa = first->isa;

@@ -44,6 +44,7 @@ struct guest {
 	struct guest *first;		/* of the machine's processors: it owns what they share */
 	struct guest_emulator emulator;
 	enum guest_timing timing;
+	bool reload_msrs;
 	struct core_config config;
 	struct spmu_model *model;
 	struct spmu *pmu;

@@ -283,7 +283,7 @@ int guest_pmu_create(struct guest *g, struct err *err)
 	const struct spmu_host host = {
 		.context = g, .pmi = on_pmi, .pmi_latency = g->config.pmi_latency, .pmi_clock = g->config.pmi_clock,
 		.pmi_line = g->config.pmi_line, .read_memory = on_read, .write_memory = on_write,
-		.registers = on_registers
+		.registers = on_registers, .pebs_reload_msrs = g->reload_msrs
 	};
 	return spmu_create(&g->pmu, g->model, &host) == SPMU_OK ? 0 :
 		err_set(err, ERR_NOMEM, "out of memory for a PMU");

@@ -49,6 +49,7 @@ struct guest_options {
 	size_t settings;
 	enum guest_timing timing;
 	const char *stream;		/* a file for what the core is made to do (guest_stream.h), or NULL */
+	bool pebs_reload_msrs;		/* as in struct spmu_host */
 };
 
 /* Where a page lies. */

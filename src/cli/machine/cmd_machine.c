@@ -33,6 +33,9 @@ static const struct option options[] = {
 		"marks that it sets (a 1 or 0 written to port 5350H); always. At other times the guest runs at the "
 		"emulator's speed, an instruction a cycle, and no counter moves."),
 	OPT_WHOLE(0, "memory", "MB", struct request, config.memory, 32, 2048, "Memory of the guest; default: 512."),
+	OPT_FLAG(0, "pebs-reload-msrs", struct request, config.reload_msrs, "The PMU has MSR_RELOAD_PMCx and "
+		"MSR_RELOAD_FIXED_CTRx, and PEBS reloads counters from these, never from the DS area: for a guest that "
+		"is a hypervisor and hands its PMU to an inner guest. Cores with adaptive PEBS records only."),
 	OPT_TEXT(0, "report", "FILE", struct request, report, "Write to FILE how much was executed and timed, a line "
 		"NAME=VALUE each.", .filled = true),
 	OPT_FLAG(0, "show-config", struct request, shows, "Print the emulator's configuration; start nothing."),

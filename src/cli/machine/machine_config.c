@@ -81,6 +81,8 @@ static int write_options(const struct machine_files *f, const struct machine_con
 		return -1;
 	fprintf(out, "data=%s\ncore=%s\ntiming=%s\nreport=%s\nconsole=/proc/self/fd/%d\n", data_dir, c->core_name,
 		timing[c->timing], f->report, MACHINE_CONSOLE);
+	if (c->reload_msrs)
+		fprintf(out, "reload_msrs=1\n");
 	for (unsigned i = 0; i < c->sets; i++)
 		fprintf(out, "set=%s\n", c->set[i]);
 	return fclose(out);

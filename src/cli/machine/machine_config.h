@@ -21,6 +21,7 @@ struct machine_config {
 	const char *rom;		/* NULL: not given */
 	enum machine_timing timing;
 	unsigned memory;		/* MB */
+	bool reload_msrs;
 };
 
 struct machine_files {			/* in a folder of their own */

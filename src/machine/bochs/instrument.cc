@@ -3,8 +3,8 @@
  * model the local APIC, linear memory and registers.
  *
  * Options come from the file that SOFTPMU_MACHINE names, which `softpmu machine` writes: lines "name=value" with data,
- * core, set (any number of times), timing (counting, marked, always), console (a file for what the guest writes to
- * CONSOLE_PORT) and report (a file to be written at the end).
+ * core, set (any number of times), reload_msrs (1: the PMU has them), timing (counting, marked, always), console (a
+ * file for what the guest writes to CONSOLE_PORT) and report (a file to be written at the end).
  */
 #include "bochs.h"
 #include "cpu/cpu.h"
@@ -33,6 +33,7 @@ struct settings {
 	std::string data, core = "skylake", report, console;
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
+	bool reload_msrs = false;
 };
 
 struct side {			/* of the one processor */
@@ -129,6 +130,8 @@ bool read_settings(settings *s)
 			s->core = value;
 		else if (name == "set")
 			s->set.push_back(value);
+		else if (name == "reload_msrs")
+			s->reload_msrs = true;
 		else if (name == "report")
 			s->report = value;
 		else if (name == "console")
@@ -176,7 +179,7 @@ void softpmu_start(void)
 	for (const std::string &s : here.options.set)
 		set.push_back(s.c_str());
 	const guest_options o = { here.options.data.c_str(), here.options.core.c_str(), set.data(), set.size(),
-		here.options.timing };
+		here.options.timing, NULL, here.options.reload_msrs };
 	const guest_emulator e = { NULL, on_interrupt, on_read, on_write, on_registers };
 	struct err err;
 	if (guest_create(&here.model, &o, &e, &err) < 0) {

@@ -33,9 +33,9 @@
  * GUESS: with PMI_AFTER_EACH_RECORD (bit 60, output into the trace) the overflow bit stays set and the PMI is
  * the counter's own.  GUESS: an armed counter is disarmed by clearing its bit of IA32_PEBS_ENABLE and by
  * nothing else.  GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
- * GUESS: retired instructions (C0H, mask 00H) are precise before Ice Lake, with any CMASK and INV.  The manual lists them
- * for Core only, but Linux samples cycles:p by them (INV, CMASK 10H) on these machines, too.  Counting the records of
- * this code on a Skylake settles it.
+ * GUESS: retired instructions (C0H, mask 00H) are precise before Ice Lake, with any CMASK and INV.  The manual lists
+ * them for Core only, but Linux samples cycles:p by them (INV, CMASK 10H) on these machines, too.  Counting the
+ * records of this code on a Skylake settles it.
  */
 #include "../pmu_internal.h"
 #include <string.h>

@@ -28,6 +28,14 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	char comm[16];
 	int word_bytes;		/* of its process' code: 8 or 4 */
 	void *sink_private;	/* the sink's own */
+	/* The stream is of a whole machine (format.h, ST_LEVEL), and this is its processor.  The records of a batch
+	 * have no tags in their addresses, and all of a batch have the same cpl and were made in the same address
+	 * space: those that are here when `batch` is called.  The kernel's addresses mean the same in all of them.
+	 * `side` gets ST_LEVEL to ST_SYMBOLS behind the batches before them; then these are what they were before an
+	 * ST_TRAP, and what they are from an ST_LEVEL or ST_SPACE on. */
+	bool is_machine;
+	uint8_t cpl;		/* 0 or 3; 3 of a program */
+	uint64_t space;		/* number of the address space (st_space.tag), which ST_SYMBOLS names, too */
 	/* set by the sink in `batch`: the core takes an interrupt of this length before it continues; 0: none */
 	uint64_t interrupt_cycles;
 	unsigned interrupt_lines;	/* cache lines of code, and of data, that its handler touches */

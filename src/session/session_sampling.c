@@ -372,7 +372,9 @@ void sampling_deliver(struct session *s, struct thread *t, const struct spmu_bat
 			.period = p->period,
 			.pid = t->run->pid,
 			.tid = t->run->tid,
-			.cpu = t->run->cpu };
+			.cpu = t->run->cpu,
+			.cpl = p->record < b->count ? b->records[p->record].cpl : t->run->cpl,
+			.space = t->run->space };
 		if (s->item[p->item].clock)
 			out.period = session_ns(s, p->period);
 		out.exact = p->exact;

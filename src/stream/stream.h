@@ -72,6 +72,8 @@ double stream_share(const struct stream *s);
 uint64_t stream_words(const char *path);
 /* Does this file hold live points?  *out: how long its windows are.  False also if it cannot be read. */
 bool stream_points(const char *path, struct st_points *out);
+/* Is this file the stream of a whole machine (format.h, ST_LEVEL)?  False also if it cannot be read, or is a pipe. */
+bool stream_machine(const char *path);
 /* pid of the launched program; 0 for a file. */
 int stream_pid(const struct stream *s);
 /* Kills what still runs under the tracer, removes the rings, frees s. */

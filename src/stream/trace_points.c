@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Whether a file holds live points: its second record says so (format.h).
+ * What a file holds, by its first records (format.h): live points, a whole machine.
  */
 #include "stream/stream.h"
 #include <string.h>
@@ -22,14 +22,34 @@ static bool find(const struct stream_span *span, struct st_points *out)
 	return false;
 }
 
-bool stream_points(const char *path, struct st_points *out)
+/* The first span, or NULL; the caller closes the stream. */
+static struct stream *first(const char *path, struct stream_span *span)
 {
 	struct stat st;
 	struct stream *s;
-	struct stream_span span;
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || stream_open(&s, path, NULL))
-		return false;
-	const bool found = stream_next(s, &span, NULL) == STREAM_SPAN && find(&span, out);
+		return NULL;
+	if (stream_next(s, span, NULL) == STREAM_SPAN)
+		return s;
+	stream_close(s);
+	return NULL;
+}
+
+bool stream_points(const char *path, struct st_points *out)
+{
+	struct stream_span span;
+	struct stream *s = first(path, &span);
+	const bool found = s && find(&span, out);
+	stream_close(s);
+	return found;
+}
+
+bool stream_machine(const char *path)
+{
+	struct stream_span span;
+	struct stream *s = first(path, &span);
+	const struct st_process *p = s ? (const struct st_process *)span.words : NULL;
+	const bool found = p && span.count * 8 >= sizeof *p && ST_HEADER_KIND(p->header) == ST_PROCESS && p->is_machine;
 	stream_close(s);
 	return found;
 }

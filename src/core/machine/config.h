@@ -39,6 +39,9 @@ struct core_config {
 #define FIELD_FALL(id, key, unit, help) struct core_fall id;
 #include "core/machine/fields.def"
 	bool other_pmu;		/* no field: pmu is not the one of the core's file (--pmu), so messages name it */
+	/* no field: a saved stream of a whole machine runs on it (stream_machine), so events count ring 0, too, unless
+	 * their modifiers say otherwise */
+	bool both_rings;
 };
 
 /* Loads a core.  data_dir: the folder that holds cores/.  name: a preset, or a path (it contains '/').

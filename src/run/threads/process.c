@@ -278,7 +278,7 @@ int process_thread_start(struct rthread **out, struct process_table *table, stru
 	t->pub = (struct run_thread){ .process = p->index, .pid = p->pid, .tid = os_tid ? os_tid : p->pid,
 		.cpu = p->order.cpus ? p->first_cpu : table->cpus++, .hw_thread = (uint8_t)core_hw_thread(t->core),
 		.siblings = (uint8_t)table->smt, .core = table->smt ? t->seat / table->smt : 0,
-		.waits = table->smt ? order_waits : NULL, .word_bytes = p->word_bytes };
+		.waits = table->smt ? order_waits : NULL, .word_bytes = p->word_bytes, .cpl = 3 };
 	p->thread[p->threads++] = t;
 	if (!p->current)
 		p->current = t;

@@ -4,6 +4,6 @@
 .PHONY: machine check-machine
 machine: $O/libsoftpmu.a
 	@tools/install-deps.sh machine
-	@MACHINE_JOBS=$(shell nproc) tools/machine/build-machine.sh "$(CURDIR)/$O/libsoftpmu.a" -lZydis
+	@MACHINE_JOBS=$(shell nproc) tools/machine/build-machine.sh "$(CURDIR)/$O/libsoftpmu.a" -lZydis -lzstd
 check-machine: all machine
 	@tests/run.sh $O machine

@@ -4,6 +4,7 @@
  */
 #include "run/front_first.h"
 #include "run/lanes.h"
+#include "run/threads/machine_events.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
@@ -46,6 +47,8 @@ static void side(struct engine *e, struct lane *l, struct rthread *t, uint32_t p
 	} else if (t && ST_HEADER_KIND(record[0]) == ST_UNMAP) {
 		machine_map(machine, ((const struct st_range *)record)->addr,
 			((const struct st_range *)record)->bytes, false);
+	} else if (t && ST_HEADER_KIND(record[0]) >= ST_LEVEL && ST_HEADER_KIND(record[0]) <= ST_SYMBOLS) {
+		whole_apply(t, record);
 	}
 	if (l)
 		lane_side(e, l, t, pid, record, words, cycle);

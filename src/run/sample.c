@@ -18,6 +18,8 @@ const char *run_sample_misfit(const struct run_options *o)
 		return "--smt and --cpus go with neither --sample nor --cut, where threads do not wait for each other";
 	if (o->writes)
 		return "--wrmsr REGISTER=VALUE@FUNCTION goes with neither --sample nor --cut";
+	if (o->core && o->core->both_rings)
+		return "a whole machine's stream is timed in full: it goes with neither --sample nor --cut";
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "run/runner.h"
 #include "run/points/points.h"
 #include "run/sample.h"
+#include "run/threads/machine_events.h"
 #include "core/wrongpath/walker.h"
 #include "run/watch/history.h"
 #include "softpmu/client.h"
@@ -32,9 +33,12 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 			"record it with softpmu trace --assists");
 	if (!p->machine)
 		plan_sampling(&r->o->sample, p);
+	int rc = whole_image(p, s, r->o, err);
+	if (rc < 0)
+		return rc;
 	runner_end_threads(r, p);	/* exec: the new image starts when the old one has ended */
 	heap_forget(&r->heap, p->index);
-	int rc = process_image(p, s, r->o->core, err);
+	rc = process_image(p, s, r->o->core, err);
 	if (!rc && p->sampled)
 		rc = machine_create(&p->leader, r->o->core, err);
 	if (!rc && p->leader)
@@ -43,7 +47,7 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 		return rc;
 	if (s->has_regs)
 		return walk_space_create(&p->space, r->isa, s->word_bytes, err);
-	if (!r->result->note[0])
+	if (!r->result->note[0] && !s->is_machine)	/* of a machine nobody expects them */
 		snprintf(r->result->note, sizeof r->result->note,
 			 "the stream holds no registers: it runs without the wrong path");
 	return 0;
@@ -52,7 +56,10 @@ static int image_start(struct runner *r, struct process *p, const struct st_proc
 static int define_block(struct runner *r, struct process *p, const uint64_t *words, size_t length, struct err *err)
 {
 	struct iblock *b = NULL;
-	int rc = isa_decode(r->isa, p->word_bytes, (const struct st_block_def *)words, length * 8, &b, err);
+	const struct st_block_def *def = (const struct st_block_def *)words;
+	int rc = __builtin_expect(p->is_machine, 0) ? whole_word_bytes(p, def, err) : p->word_bytes;
+	if (rc > 0)
+		rc = isa_decode(r->isa, rc, def, length * 8, &b, err);
 	if (rc < 0)
 		return rc;
 	unsigned flags = window_flags(&r->window, p->index, b) | switches_flags(&r->switches, p->index, b);
@@ -306,6 +313,11 @@ static int check_record(const struct process *p, const uint64_t *w, size_t lengt
 		[ST_POINTS] = sizeof(struct st_points), [ST_SKIP] = sizeof(struct st_skip), [ST_TOUCH] = 8,
 		[ST_PATH] = 8, [ST_PLACE] = sizeof(struct st_place), [ST_TIMES] = 8,
 		[ST_PART] = sizeof(struct st_part), [ST_WAY] = sizeof(struct st_way), [ST_LINES] = 8,
+		[ST_LEVEL] = sizeof(struct st_level), [ST_TRAP] = sizeof(struct st_trap),
+		[ST_HALT] = sizeof(struct st_halt), [ST_SERIALIZE] = sizeof(struct st_serialize),
+		[ST_SPACE] = sizeof(struct st_space), [ST_PAGE] = sizeof(struct st_page),
+		[ST_DROP] = sizeof(struct st_drop), [ST_DELIVERY] = sizeof(struct st_delivery),
+		[ST_SYMBOLS] = sizeof(struct st_symbols),
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])
@@ -323,6 +335,11 @@ int runner_side_record(struct runner *r, struct process *p, const uint64_t *w, s
 	int rc = check_record(p, w, length, err);
 	if (rc < 0)
 		return rc;
+	if (kind >= ST_LEVEL)
+		return whole_record(r, p, w, length, err);
+	if (__builtin_expect(p->is_machine, 0) && !whole_has(kind))
+		return err_set(err, ERR_INPUT, "the machine's stream holds a record of kind %u, which only that of a "
+			"program has", kind);
 	if (kind >= ST_POINTS)
 		return points_record(r, p, w, length, err);
 	if (kind != ST_BLOCK_DEF && t)

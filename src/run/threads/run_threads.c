@@ -8,6 +8,7 @@
 #include "run/points/parts.h"
 #include "run/points/points.h"
 #include "run/sample.h"
+#include "run/threads/machine_events.h"
 #include "run/watch/calls.h"
 #include "run/watch/history.h"
 #include "core/core.h"
@@ -32,8 +33,15 @@ struct spmu_record *runner_batch(void *context, const struct spmu_batch *batch)
 	if (t->lanes)
 		return lane_batch(&t->lanes->lane[0], batch);
 	/* a reset sends an empty batch before the sink knows the thread */
-	if (t->alive && sink->batch && !t->sample.mute)
-		sink->batch(sink->context, &t->pub, batch);
+	if (!t->alive || !sink->batch || t->sample.mute)
+		return NULL;
+	if (__builtin_expect(t->pub.is_machine, 0)) {
+		struct spmu_batch mine = *batch;
+		whole_batch(t, &mine);
+		sink->batch(sink->context, &t->pub, &mine);
+		return NULL;
+	}
+	sink->batch(sink->context, &t->pub, batch);
 	return NULL;
 }
 
@@ -59,6 +67,8 @@ int runner_start_thread(struct runner *r, struct process *p, const struct st_thr
 	uint64_t cycle = parent ? rthread_now(parent) : p->start_cycle;
 	rc = process_thread_start(&t, &r->procs, p, s->tid, s->os_tid, cycle, runner_batch, err);
 	if (rc < 0)
+		return rc;
+	if (p->is_machine && (rc = whole_start(t, err)) < 0)
 		return rc;
 	if (p->leader) {
 		rc = core_create(&t->leader, p->leader, NULL, NULL, err);

@@ -160,25 +160,12 @@ void runner_run_ahead(struct runner *r, struct rthread *t)
 		run_block(r, t, ahead_take(t->ahead));
 }
 
-/* Of a whole machine: runs a block that waits with records behind it, and passes these on. */
-static __attribute__((noinline)) void run_held(struct runner *r, struct rthread *t, uint64_t next_ip)
-{
-	struct pending *p = whole_held(t, next_ip);
-	if (!p)
-		return;
-	run_block(r, t, p);
-	whole_pass(r, t);
-}
-
 /* Runs the pending block; if that is to wait, too, runs the one that has waited longest. */
 static inline void run_pending(struct runner *r, struct rthread *t, uint64_t next_ip)
 {
 	struct pending *p = &t->pending;
-	if (!p->block) {
-		if (t->machine)
-			run_held(r, t, next_ip);
+	if (!p->block)
 		return;
-	}
 	p->next_ip = next_ip;
 	if (!t->ahead) {
 		run_block(r, t, p);
@@ -204,7 +191,7 @@ void runner_run_all(struct runner *r, struct rthread *t, uint64_t next_ip)
 int runner_keep_pending(struct rthread *t, struct err *err)
 {
 	struct pending *p = &t->pending;
-	int rc = t->ahead ? ahead_keep(t->ahead, err) : t->machine ? whole_keep(t, err) : 0;
+	int rc = t->ahead ? ahead_keep(t->ahead, err) : 0;
 	if (rc < 0 || !p->block || p->slots == t->kept)
 		return rc;
 	if (p->slot_count > t->kept_size) {

@@ -317,7 +317,7 @@ static int check_record(const struct process *p, const uint64_t *w, size_t lengt
 		[ST_HALT] = sizeof(struct st_halt), [ST_SERIALIZE] = sizeof(struct st_serialize),
 		[ST_SPACE] = sizeof(struct st_space), [ST_PAGE] = sizeof(struct st_page),
 		[ST_DROP] = sizeof(struct st_drop), [ST_DELIVERY] = sizeof(struct st_delivery),
-		[ST_SYMBOLS] = sizeof(struct st_symbols),
+		[ST_SYMBOLS] = sizeof(struct st_symbols), [ST_NEXT] = sizeof(struct st_next),
 	};
 	unsigned kind = ST_HEADER_KIND(w[0]);
 	if (kind < ST_KINDS && least[kind] && length * 8 >= least[kind])

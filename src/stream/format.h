@@ -70,11 +70,7 @@ enum st_kind {
 	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h) */
 	/* Only in streams of a whole machine (st_process.is_machine), whose processor is the one thread.  Linear
 	 * addresses below 2^47 have the number of their address space in bits 47 and up.  What such a record says
-	 * happens behind all blocks before it, and they do to a core what machine.h's functions of these names do.
-	 * Where a block went (core_run_block's next_ip): ST_TRAP, ST_HALT and ST_SERIALIZE say so of the block right
-	 * before them, other records between aside.  Else it is the address of the next block's first instruction, in
-	 * the address space of the block before: with a tag, it has that one's.  Behind an exit with ST_JUMP_REPEAT it
-	 * is the block's own address, whatever follows. */
+	 * happens behind all blocks before it, and they do to a core what machine.h's functions of these names do. */
 	ST_LEVEL,		/* struct st_level: the blocks that follow have this privilege and mode */
 	ST_TRAP,		/* struct st_trap: an exception or an interrupt is taken */
 	ST_HALT,		/* struct st_halt: the processor halted */

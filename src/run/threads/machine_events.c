@@ -7,23 +7,11 @@
 #include <string.h>
 
 enum {
-	HELD_WORDS = 1 << 22,	/* most words of records between two blocks */
 	SPACES = 1 << 16,	/* tags are below: bit 63 stays clear */
 	DELIVERED_BYTES = 64,	/* most of one access of a delivery */
 };
 #define HALT_MOST (UINT64_C(1) << 48)	/* cycles */
 #define LOW ((UINT64_C(1) << ST_SPACE_SHIFT) - 1)
-
-struct machine_front {		/* of a thread */
-	uint64_t tag;		/* of the address space, behind all records so far */
-	struct pending block;	/* that the held records are behind; .block NULL: nothing is held */
-	uint64_t block_tag;	/* of the address space it was executed in */
-	uint64_t *slots;	/* of that block, if its span is gone */
-	size_t slots_room;
-	uint64_t *record;	/* held */
-	size_t words, room;
-	bool told;		/* the record says where the block goes on, and not the next block's address */
-};
 
 const char *whole_misfit(const struct run_options *o)
 {
@@ -73,28 +61,16 @@ int whole_word_bytes(const struct process *p, const struct st_block_def *def, st
 
 int whole_start(struct rthread *t, struct err *err)
 {
-	if (t->index)
-		return err_set(err, ERR_INPUT, "the stream of a whole machine starts a second processor");
-	t->machine = calloc(1, sizeof *t->machine);
 	t->pub.is_machine = true;
-	return t->machine ? 0 : err_set(err, ERR_NOMEM, "out of memory for a machine's processor");
-}
-
-void whole_end(struct rthread *t)
-{
-	if (!t->machine)
-		return;
-	free(t->machine->slots);
-	free(t->machine->record);
-	free(t->machine);
-	t->machine = NULL;
+	return t->index ? err_set(err, ERR_INPUT, "the stream of a whole machine starts a second processor") : 0;
 }
 
 /* ---- what a record must be ---- */
 
 static bool page_fits(const struct st_page *s)
 {
-	if ((s->shift != 12 && s->shift != 21 && s->shift != 22 && s->shift != 30) || s->levels > ST_PAGE_LEVELS)
+	if ((s->shift != 12 && s->shift != 21 && s->shift != 22 && s->shift != 30) || s->levels > ST_PAGE_LEVELS ||
+		(s->entry_bytes != 8 && s->entry_bytes != 4))
 		return false;
 	const uint64_t rest = (UINT64_C(1) << s->shift) - 1;
 	return !(s->addr & rest) && !(s->frame & rest);
@@ -144,13 +120,16 @@ static bool proper(const uint64_t *w, size_t bytes)
 	}
 }
 
-/* ---- holding back ---- */
+/* ---- the front ---- */
 
-/* Does the record say itself where the block before it goes on? */
+/* Where the block before the record led to.  False: the record does not say. */
 static bool tells(const uint64_t *w, uint64_t *next)
 {
 	const void *record = w;
 	switch (ST_HEADER_KIND(w[0])) {
+	case ST_NEXT:
+		*next = ((const struct st_next *)record)->next;
+		return true;
 	case ST_TRAP:
 		*next = ((const struct st_trap *)record)->next;
 		return true;
@@ -165,96 +144,24 @@ static bool tells(const uint64_t *w, uint64_t *next)
 	}
 }
 
-static int hold(struct machine_front *m, const uint64_t *w, size_t length, struct err *err)
-{
-	if (length > HELD_WORDS || m->words > HELD_WORDS - length)
-		return err_set(err, ERR_INPUT, "the machine's stream holds too much between two blocks");
-	if (m->words + length > m->room) {
-		const size_t room = 2 * (m->words + length);
-		uint64_t *bigger = realloc(m->record, room * sizeof *bigger);
-		if (!bigger)
-			return err_set(err, ERR_NOMEM, "out of memory for a machine's records");
-		m->record = bigger;
-		m->room = room;
-	}
-	memcpy(m->record + m->words, w, length * sizeof *w);
-	m->words += length;
-	return 0;
-}
-
 int whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, struct err *err)
 {
+	const unsigned kind = ST_HEADER_KIND(w[0]);
 	struct rthread *t = p->current;
 	uint64_t next = 0;
-	if (!t || !t->machine)
+	if (!t || !t->pub.is_machine)
 		return err_set(err, ERR_INPUT, "the stream of process %u holds a record of kind %u, which only that of "
-			"a whole machine has", p->pid, ST_HEADER_KIND(w[0]));
+			"a whole machine has", p->pid, kind);
 	if (!proper(w, length * 8))
 		return err_set(err, ERR_INPUT, "the machine's stream holds a malformed record (kind %u, %zu bytes)",
-			ST_HEADER_KIND(w[0]), length * 8);
-	struct machine_front *m = t->machine;
-	if (t->pending.block) {		/* nothing is held then */
-		m->block = t->pending;
-		m->block_tag = m->tag;
-		t->pending.block = NULL;
-	}
-	if (ST_HEADER_KIND(w[0]) == ST_SPACE)
-		m->tag = ((const struct st_space *)w)->tag;
-	if (!m->block.block) {
-		if (!r->stopped)
-			engine_side(&r->engine, t, p->pid, w, length, 0);
-		return 0;
-	}
-	if (tells(w, &next)) {
-		m->told = true;
+			kind, length * 8);
+	if (tells(w, &next))
 		runner_run_all(r, t, next);
-		m->told = false;
-		if (!r->stopped)
-			engine_side(&r->engine, t, p->pid, w, length, 0);
-		return 0;
-	}
-	return hold(m, w, length, err);
-}
-
-struct pending *whole_held(struct rthread *t, uint64_t next_ip)
-{
-	struct machine_front *m = t->machine;
-	struct pending *p = &m->block;
-	if (!p->block)
-		return NULL;
-	if (p->block->exit[p->exit].jump == ST_JUMP_REPEAT)	/* a round of a REP instruction */
-		next_ip = p->block->addr;
-	else if (!m->told && next_ip && !(next_ip >> 63))
-		next_ip = (next_ip & LOW) | m->block_tag << ST_SPACE_SHIFT;
-	p->next_ip = next_ip;
-	return p;
-}
-
-void whole_pass(struct runner *r, struct rthread *t)
-{
-	struct machine_front *m = t->machine;
-	m->block.block = NULL;
-	for (size_t at = 0; at < m->words && !r->stopped; at += ST_HEADER_LOW(m->record[at]) / 8)
-		engine_side(&r->engine, t, t->process->pid, m->record + at, ST_HEADER_LOW(m->record[at]) / 8, 0);
-	m->words = 0;
-}
-
-int whole_keep(struct rthread *t, struct err *err)
-{
-	struct machine_front *m = t->machine;
-	struct pending *p = &m->block;
-	if (!p->block || p->slots == m->slots)
-		return 0;
-	if (p->slot_count > m->slots_room) {
-		uint64_t *bigger = realloc(m->slots, p->slot_count * sizeof *bigger);
-		if (!bigger)
-			return err_set(err, ERR_NOMEM, "out of memory for the slots of a block");
-		m->slots = bigger;
-		m->slots_room = p->slot_count;
-	}
-	if (p->slot_count)
-		memcpy(m->slots, p->slots, p->slot_count * sizeof *m->slots);
-	p->slots = m->slots;
+	else if (t->pending.block && kind != ST_SYMBOLS)
+		return err_set(err, ERR_INPUT, "the machine's stream does not say where block %u led to, before a "
+			"record of kind %u", t->pending.block->id, kind);
+	if (kind != ST_NEXT && !r->stopped)
+		engine_side(&r->engine, t, p->pid, w, length, 0);
 	return 0;
 }
 
@@ -262,7 +169,7 @@ int whole_keep(struct rthread *t, struct err *err)
 
 static void level(struct rthread *t, const struct st_level *s)
 {
-	if (s->cpl != t->pub.cpl)
+	if (s->drains)
 		core_serialize(t->on);
 	t->pub.cpl = s->cpl;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Streams of a whole machine (format.h, ST_LEVEL): what happens to the processor between its blocks.
  *
- * Such a record happens behind the block before it.  That block may still wait for its successor, which tells where it
- * went; so the front holds the records back together with it, until the next block comes or a record says where the
- * block went.  They then go to the cores' thread in the stream's order, as side records do.  Private to src/run.
+ * The front runs the block before such a record, for which the record says where it went, and queues the record for
+ * the cores' thread, as it does with side records.  Private to src/run.
  */
 #ifndef RUN_MACHINE_EVENTS_H
 #define RUN_MACHINE_EVENTS_H
@@ -20,15 +19,8 @@ bool whole_has(unsigned kind);
 /* The size of words in a block's code. */
 int  whole_word_bytes(const struct process *p, const struct st_block_def *def, struct err *err);
 int  whole_start(struct rthread *t, struct err *err);
-void whole_end(struct rthread *t);
-/* Handles one of ST_LEVEL to ST_SYMBOLS.  ERR_INPUT: it is malformed, or out of place. */
+/* Handles one of ST_LEVEL to ST_NEXT.  ERR_INPUT: it is malformed, or out of place. */
 int  whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, struct err *err);
-/* The next block begins here, or 0: there is none.  The block to run first, or NULL: none is held; then call
- * whole_pass. */
-struct pending *whole_held(struct rthread *t, uint64_t next_ip);
-void whole_pass(struct runner *r, struct rthread *t);	/* passes the records that were held on to the core */
-/* The span becomes invalid. */
-int  whole_keep(struct rthread *t, struct err *err);
 
 /* ---- the cores' thread ---- */
 void whole_apply(struct rthread *t, const uint64_t *record);

@@ -4,7 +4,6 @@
 #include "run/threads/process.h"
 #include "run/ahead.h"
 #include "run/lanes.h"
-#include "run/threads/machine_events.h"
 #include "run/watch/history.h"
 #include "core/wrongpath/walker.h"
 #include <stdlib.h>
@@ -372,7 +371,6 @@ void process_thread_end(struct rthread *t)
 	t->heap = NULL;
 	free(t->calls);
 	t->calls = NULL;
-	whole_end(t);
 	t->pending.block = NULL;
 	free(t->kept);
 	ahead_destroy(t->ahead);

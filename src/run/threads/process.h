@@ -34,7 +34,6 @@ struct walk_space;
 struct walker;
 struct ahead;
 struct lanes;
-struct machine_front;
 
 /* Where a thread is in a sampled run (sample.h). */
 struct sample_place {
@@ -88,7 +87,6 @@ struct rthread {
 	struct ahead *ahead;		/* blocks before the pending one that wait; NULL: none do (ahead.h) */
 	struct heap_thread *heap;	/* run_options.heap; else NULL */
 	struct calls *calls;		/* run_options.calls; else NULL */
-	struct machine_front *machine;	/* of a whole machine (machine_events.h); else NULL.  Owned by the front */
 	uint32_t guest_tid;		/* the tracer's number */
 	bool alive;
 	/* --smt: its stream has ended, but what is queued of it runs in its turn: others may come to these cycles */

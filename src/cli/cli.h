@@ -118,6 +118,8 @@ int  cli_core(struct cli_run *r);
 /* Text to print behind the core's name: ", changed by --set" and the features that differ from the preset; "" if
  * nothing was changed. */
 const char *cli_changed(const struct cli_run *r);
+/* What of the run was modelled: "user mode only", or "the whole machine". */
+const char *cli_rings(const struct cli_run *r);
 /* Runs the program and handles SIGINT, SIGTERM and SIGHUP: the program gets the signal, and softpmu lives on to
  * write what was measured.  A second one within three seconds stops the measurement and lets the program run on; a
  * third kills it. A signal that was sent to softpmu alone (kill) is passed on to the program. */

@@ -383,6 +383,28 @@ void session_batch(struct session *s, struct run_thread *run, const struct spmu_
 		}
 }
 
+void session_side(struct session *s, const struct run_thread *run, const uint64_t *record)
+{
+	enum { PAGE_FAULT = 14 };
+	const struct st_trap *trap = (const struct st_trap *)record;
+	const uint64_t tag = ((const struct st_space *)record)->tag;
+	if (!run || !run->is_machine)
+		return;
+	const unsigned from = run->cpl != 0;
+	switch (ST_HEADER_KIND(record[0])) {
+	case ST_TRAP:
+		s->traps.interrupts[from] += trap->interrupt;
+		s->traps.exceptions[from] += !trap->interrupt;
+		s->traps.faults[from] += !trap->interrupt && trap->vector == PAGE_FAULT;
+		break;
+	case ST_SPACE:
+		s->traps.switches[from] += s->spaced && tag != s->space;
+		s->spaced = true;
+		s->space = tag;
+		break;
+	}
+}
+
 bool session_outside(const struct run_thread *run)
 {
 	const struct thread *t = run->sink_private;

@@ -35,7 +35,9 @@ struct session_event {
 	bool exclude_user, exclude_kernel;
 	enum {
 		SESSION_HARDWARE, SESSION_TASK_CLOCK, SESSION_DURATION, SESSION_UNCORE, SESSION_PUSHOUT,
-		SESSION_NOTHING	/* always 0: perf's dummy; emulation-faults, which no kernel counts on x86 */
+		SESSION_NOTHING,	/* always 0: perf's dummy; emulation-faults, which no kernel counts on x86 */
+		/* of a whole machine (events/software_events.h): by session_side */
+		SESSION_FAULTS, SESSION_SWITCHES, SESSION_EXCEPTIONS, SESSION_INTERRUPTS,
 	} source;
 	struct uncore_event uncore;	/* of SESSION_UNCORE: counted for the machine, not for a thread */
 	struct pushout_event pushout;	/* of SESSION_PUSHOUT */
@@ -175,6 +177,8 @@ struct core_wanted session_wanted(const struct session *s);
 int  session_thread_start(struct session *s, struct run_thread *t, struct err *err);
 void session_thread_end(struct session *s, struct run_thread *t);
 void session_batch(struct session *s, struct run_thread *t, const struct spmu_batch *b);
+/* run_sink.side, of a whole machine, for the software events of such. */
+void session_side(struct session *s, const struct run_thread *t, const uint64_t *record);
 /* run_sink.sampled, with windows_later: all before was timed; what is left of a period goes on in the windows. */
 void session_sampled(struct session *s, struct run_thread *t);
 /* run_sink.window of a sampled run.  weight: instructions that the window stands for, for each of its own. */
@@ -188,7 +192,7 @@ bool session_outside(const struct run_thread *t);
 bool session_client(struct session *s, struct run_thread *t, const struct st_client *request, const char *name,
 	struct st_answer *answer);
 /* The event's count so far, summed over all threads of the run; `event` is an index into the events.  Clocks
- * count modelled ns. */
+ * count modelled ns; task-clock of a whole machine counts also those in which its processor is halted. */
 uint64_t session_count(const struct session *s, size_t event);
 /* Does the event count retired instructions by nothing but what they are (spmu_event_decoded), as this session programs
  * it?  Then session_uop says what a retired uop of these bits (enum spmu_is) adds. */

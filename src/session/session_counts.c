@@ -14,10 +14,34 @@ uint64_t session_now(const struct session *s)
 	return s->now;
 }
 
+/* Of a whole machine. */
+static uint64_t trapped(const struct session_event *e, const uint64_t from[2])
+{
+	return (e->exclude_kernel ? 0 : from[0]) + (e->exclude_user ? 0 : from[1]);
+}
+
+/* *n: the event's count, if no counter of the threads counts it. */
+static bool software(const struct session *s, size_t event, uint64_t *n)
+{
+	const struct session_event *e = &s->o.events->event[event];
+	switch (e->source) {
+	case SESSION_FAULTS: *n = trapped(e, s->traps.faults); return true;
+	case SESSION_SWITCHES: *n = trapped(e, s->traps.switches); return true;
+	case SESSION_EXCEPTIONS: *n = trapped(e, s->traps.exceptions); return true;
+	case SESSION_INTERRUPTS: *n = trapped(e, s->traps.interrupts); return true;
+	case SESSION_TASK_CLOCK:
+		*n = session_ns(s, s->now);
+		return s->o.core->both_rings;
+	default: return false;
+	}
+}
+
 uint64_t session_thread_count(const struct session *s, size_t thread, size_t event)
 {
 	const struct thread *t = s->thread[thread];
 	uint64_t n = 0;
+	if (software(s, event, &n))
+		return n;
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK: return session_ns(s, counter_total(s, t, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
@@ -40,13 +64,16 @@ static uint64_t sum(const struct session *s, size_t item)
 
 uint64_t session_count(const struct session *s, size_t event)
 {
+	uint64_t n = 0;
+	if (software(s, event, &n))
+		return n;
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK: return session_ns(s, sum(s, s->clock));
 	case SESSION_DURATION: return session_ns(s, s->now);
 	case SESSION_UNCORE: return uncore_session_count(s->uncore, event);
 	default: break;
 	}
-	uint64_t n = 0;
+	n = 0;
 	for (size_t k = 0; k < s->threads; k++)
 		n += session_thread_count(s, k, event);
 	return n;
@@ -178,7 +205,11 @@ uint64_t session_region_count(const struct session *s, size_t region, size_t eve
 	switch (s->o.events->event[event].source) {
 	case SESSION_TASK_CLOCK:
 	case SESSION_DURATION: return session_ns(s, r->count[s->clock]);
-	case SESSION_UNCORE: return 0;
+	case SESSION_UNCORE:
+	case SESSION_FAULTS:
+	case SESSION_SWITCHES:
+	case SESSION_EXCEPTIONS:
+	case SESSION_INTERRUPTS: return 0;	/* of a machine, which has no regions */
 	default: return r->count[s->item_of_event[event]];
 	}
 }

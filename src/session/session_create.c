@@ -98,7 +98,8 @@ static int make_items(struct session *s, struct err *err)
 	for (size_t e = 0; e < s->o.events->count; e++) {
 		const struct session_event *ev = s->o.events->event + e;
 		struct item it = item_for(e, ev);
-		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed, .user = true,
+		struct driver_event p = { .event = ev->event, .evtsel = ev->evtsel, .fixed = ev->fixed,
+			.user = !ev->exclude_user, .kernel = s->o.core->both_rings && !ev->exclude_kernel,
 			.extra = ev->extra };
 		bool sampled = (it.period || it.frequency) && !ev->starts;
 		s->item_of_event[e] = -1;
@@ -111,7 +112,8 @@ static int make_items(struct session *s, struct err *err)
 				"overflow",
 				ev->spelled);
 		if (ev->source == SESSION_HARDWARE) {
-			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu)
+			if (ev->fixed == 1 && s->clock == NO_EVENT && !s->o.one_pmu && p.user &&
+				p.kernel == s->o.core->both_rings)
 				s->clock = s->items;
 		} else if (sampled && ev->source == SESSION_TASK_CLOCK) {
 			/* the kernel's timer, modelled by cycles: a fixed period in ns */
@@ -171,7 +173,7 @@ static int make_items(struct session *s, struct err *err)
 		s->clock = s->items;
 		s->job[s->items] = (struct driver_event){
 			.event = cycles, .evtsel = names_evtsel(cycles), .fixed = cycles->fixed, .user = true,
-			.threads = s->o.siblings
+			.kernel = s->o.core->both_rings, .threads = s->o.siblings
 		};
 		s->item[s->items++] = (struct item){ .event = NO_EVENT };
 	}
@@ -205,7 +207,8 @@ static int make_pushout_items(struct session *s, struct err *err)
 			return err_set(err, ERR_INPUT, "'%s': a period of %llu is more than %llu", ev->spelled,
 				(unsigned long long)it.period, (unsigned long long)s->max_period);
 		s->job[s->items] = (struct driver_event){
-			.pushout = &ev->pushout, .fixed = -1, .user = true,
+			.pushout = &ev->pushout, .fixed = -1,
+			.user = !ev->exclude_user, .kernel = s->o.core->both_rings && !ev->exclude_kernel,
 			.sampled = it.period || it.frequency, .pmu = k / SPMU_PUSHOUT_UNITS,
 			.counter = (int)(k % SPMU_PUSHOUT_UNITS)
 		};

@@ -138,6 +138,18 @@ static bool on_client(void *context, struct run_thread *t, const struct st_clien
 	return session_client(*(struct session **)context, t, request, name, answer);
 }
 
+static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	(void)pid;
+	(void)cycle;
+	session_side(*(struct session **)context, t, record);
+}
+
+void cli_session_machine(struct run_sink *sink)
+{
+	sink->side = on_side;
+}
+
 struct run_sink cli_session_sink(struct session **session)
 {
 	return (struct run_sink){ .context = session,

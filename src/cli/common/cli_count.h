@@ -32,4 +32,6 @@ void cli_no_region(const struct session *session, const char *region, const char
 void cli_warn_unmodelled(const struct session *session, const struct spmu_model *m);
 /* A sink that only passes the run on to *session. */
 struct run_sink cli_session_sink(struct session **session);
+/* The run is of a whole machine (core_config.both_rings): passes its side records on as well. */
+void cli_session_machine(struct run_sink *sink);
 #endif

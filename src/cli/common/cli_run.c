@@ -239,6 +239,11 @@ int cli_core(struct cli_run *r)
 	return 0;
 }
 
+const char *cli_rings(const struct cli_run *r)
+{
+	return r->core.both_rings ? "the whole machine" : "user mode only";
+}
+
 const char *cli_changed(const struct cli_run *r)
 {
 	return r->changed;
@@ -317,6 +322,7 @@ int cli_run_finish(struct cli_run *r, int argc, char **argv, int i)
 	}
 	if (cli_core(r) || share_processors(r))
 		return -1;
+	r->core.both_rings = r->run.replay && stream_machine(r->run.replay);
 	r->run.tracer_dir = cli_tracer_dir();
 	r->argv = r->run.replay ? NULL : argv + i;
 	r->run.argv = r->argv;

@@ -124,7 +124,8 @@ static bool choose_events(struct counting *s)
 				cli_error("%s", err.text);
 				return false;
 			} else {	/* nobody asked for this line by name, so it does not stop the rest */
-				snprintf(missing[absent], sizeof *missing, "%s:u", one);
+				snprintf(missing[absent], sizeof *missing, "%s%s", one,
+					s->o.run.core.both_rings ? "" : ":u");
 				if (!add_line(s, missing[absent++], NOT_THERE))
 					return false;
 			}
@@ -271,7 +272,8 @@ static void collect(struct counting *s, const struct run_result *res)
 				session_running_ns(s->session, e));
 	}
 	stats_add(&s->table.elapsed_ns, elapsed);
-	stats_add(&s->table.user_ns, user);
+	if (!s->o.run.core.both_rings)
+		stats_add(&s->table.user_ns, user);
 }
 
 /* The counts of a stream that was cut. */
@@ -382,7 +384,7 @@ static char *quoted_program(const struct counting *s)
 	if (!f)
 		return NULL;
 	fputc('\'', f);
-	cli_print_program(f, &s->o.run, "");
+	cli_print_program(f, &s->o.run, s->o.run.core.both_rings ? "the whole machine of " : "");
 	fputc('\'', f);
 	return fclose(f) ? NULL : text;
 }
@@ -404,8 +406,9 @@ static void print_notes(const struct counting *s, const struct run_result *res)
 	const uint64_t executed = res->instructions + res->warmed;
 	double all = executed ? (double)executed : 1;
 	char note[128];
-	fprintf(out, " Core: %s (%s) at %g GHz%s, user mode only\n%s", c->name, c->title, c->frequency_ghz,
-		cli_changed(&s->o.run), cli_pmu_note(&s->o.run, note));
+	fprintf(out, " Core: %s (%s) at %g GHz%s, %s\n%s", c->name, c->title, c->frequency_ghz,
+		cli_changed(&s->o.run), cli_rings(&s->o.run),
+		cli_pmu_note(&s->o.run, note));
 	if (s->o.sample.sampled)
 		cli_sample_print(&s->o.sample, res, out);
 	else if (s->o.cut.on)
@@ -505,6 +508,8 @@ static int run_once(struct counting *s, struct run_result *res, bool *started, s
 	struct run_sink sink = cli_session_sink(&s->session);
 	struct err why = { 0 };
 	int late = 0, rc = 0;
+	if (s->o.run.core.both_rings)
+		cli_session_machine(&sink);
 	if (s->o.cut.on) {
 		rc = stat_cut_run(&s->o.cut, &s->o.run, &so, res, err);
 		if ((*started = s->o.cut.pieces > 0))

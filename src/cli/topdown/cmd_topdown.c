@@ -268,8 +268,8 @@ static void print_notes(const struct topdown *t, const struct run_result *res)
 	FILE *out = t->style.out;
 	char note[128];
 	bool any = false, unsaid = false;
-	fprintf(out, "\n Core: %s (%s) at %g GHz%s, user mode only; %llu instructions, %llu cycles, %u PMUs a core\n%s",
-		c->name, c->title, c->frequency_ghz, cli_changed(&t->run),
+	fprintf(out, "\n Core: %s (%s) at %g GHz%s, %s; %llu instructions, %llu cycles, %u PMUs a core\n%s",
+		c->name, c->title, c->frequency_ghz, cli_changed(&t->run), cli_rings(&t->run),
 		(unsigned long long)(res->instructions + (cli_sample_estimates(&t->sample) ? res->warmed : 0)),
 		(unsigned long long)res->cycles, session_pmus(t->session), cli_pmu_note(&t->run, note));
 	if (cli_sample_estimates(&t->sample))

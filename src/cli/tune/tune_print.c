@@ -220,9 +220,9 @@ void tune_print(const struct tune_view *v)
 	char *settings = tune_text(v->pool->features, v->pool->count, &c->set);
 	struct energy_bill bill;
 	energy_bill(&bill, v->pool->model, v->pool->preset, &p->activity);
-	fprintf(out, "\n Tuning of '%s'\n Core: %s (%s) at %g GHz%s, user mode only; %s\n", v->program,
+	fprintf(out, "\n Tuning of '%s'\n Core: %s (%s) at %g GHz%s, %s; %s\n", v->program,
 		v->run->core.name, v->run->core.title, v->run->core.frequency_ghz,
-		v->run->sets ? ", changed by --set" : "", objective_help(v->goal, text));
+		v->run->sets ? ", changed by --set" : "", cli_rings(v->run), objective_help(v->goal, text));
 	fprintf(out, " Unchanged: %.0f instructions, %.0f cycles, %.0f nJ (%.0f%% leaked)\n%s",
 		(double)p->activity.n[ENERGY_COUNT_instructions], p->cycles, p->energy,
 		bill.total > 0 ? 100 * bill.fixed / bill.total : 0, v->pool->sample.measured ? "" : "\n");

@@ -7,11 +7,15 @@
  *          | PMU '::' EVENT (':' UMASK | ':' attribute)*   (libpfm4's)
  * NetBurst's events have more words: session/events/netburst_spell.h.
  *
- * Left out, each refused by name: ring 0 (:k, :h), guests (:G), counting with :p, leader sampling (:S),
+ * Over a stream of a whole machine (core_config.both_rings), an event without :u and :k counts both rings, as perf's
+ * does; else all count user mode.
+ *
+ * Left out, each refused by name: there ring 0 (:k, :h), and guests (:G), counting with :p, leader sampling (:S),
  * metrics, tracepoints, breakpoints, PMUs other than the core's and the uncore's (uncore_parse.c).
  */
 #include "session/events/event_names.h"
 #include "session/events/netburst_spell.h"
+#include "session/events/software_events.h"
 #include "session/session.h"
 #include <ctype.h>
 #include <stdarg.h>
@@ -30,6 +34,7 @@ struct parser {
 	int group, groups;
 	bool sampling;	/* :p, ldlat= */
 	bool registers;	/* SESSION_FOR_REGISTERS: any ring, precise or not, modelled or not */
+	bool rings;	/* both are counted (core_config.both_rings) */
 	bool (*leave_out)(void *context, const char *event, size_t bytes, const struct err *why);
 	void *context;
 };
@@ -81,14 +86,12 @@ static const char *core_name(const struct parser *p)
 static int unknown(struct parser *p, const char *name)
 {
 	char near[400];
-	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults",
-		"context-switches", "cs", "cpu-migrations", "migrations", "alignment-faults", "bpf-output",
-		"cgroup-switches", "user_time", "system_time" };
-	for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
-		if (strcasecmp(name, kernel[i]) == 0)
-			return bad(p, ERR_NOT_MODELLED,
-				"event '%s' is counted by a kernel, and the model has none (user mode only)",
-				name);
+	if (software_of_kernel(name) && p->rings)
+		return bad(p, ERR_NOT_MODELLED, "event '%s' is counted by the machine's kernel, which does not tell it",
+			name);
+	if (software_of_kernel(name))
+		return bad(p, ERR_NOT_MODELLED,
+			"event '%s' is counted by a kernel, and the model has none (user mode only)", name);
 	names_nearest(p->model, name, near, sizeof near);
 	if (near[0])
 		return bad(p, ERR_INPUT, "unknown event '%s' on %s; nearest: %s", name, core_name(p), near);
@@ -110,7 +113,9 @@ static int modifiers(struct parser *p, struct wish *w, const char *s, size_t n, 
 		case 'p': w->precise++; break;
 		case 'k': case 'h':
 			w->kernel = true;
-			if (p->registers)
+			if (p->rings && s[i] == 'h')
+				return bad(p, ERR_NOT_MODELLED, "'%s': the machine has no hypervisor (':h')", where);
+			if (p->registers || p->rings)
 				break;
 			return bad(p, ERR_NOT_MODELLED,
 				"'%s': the tracer sees user mode only, so ':%c' cannot be counted", where, s[i]);
@@ -174,6 +179,11 @@ static int attribute(struct parser *p, struct wish *w, const char *s, size_t n, 
 			return 0;
 		}
 	if (n == 3 && (s[0] == 'u' || s[0] == 'k') && s[1] == '=' && (s[2] == '0' || s[2] == '1')) {
+		if (p->rings) {
+			w->kernel |= (s[0] == 'k') == (s[2] == '1');
+			w->user |= (s[0] == 'u') == (s[2] == '1');
+			return 0;
+		}
 		if (s[0] == 'k' && s[2] == '1')
 			return modifiers(p, w, "k", 1, s);
 		if (s[0] == 'u' && s[2] == '0')
@@ -213,14 +223,14 @@ static int push(struct parser *p, struct session_event *e, char *spelled, char *
 }
 
 /* The name to print.  perf appends the u that was not asked for, and so do we.  It joins modifiers that are
- * there, but not libpfm4's attributes: perf turns `cycles:c=4` into `cycles:c=4:u`. */
-static char *shown(const char *spelled, size_t n, const struct wish *w, bool libpfm)
+ * there, but not libpfm4's attributes: perf turns `cycles:c=4` into `cycles:c=4:u`.  Over a machine there is no such u. */
+static char *shown(const struct parser *p, const char *spelled, size_t n, const struct wish *w, bool libpfm)
 {
 	char *s = NULL;
 	const char *base = w->name ? w->name : spelled;
 	size_t len = w->name ? w->name_bytes : n;
 	bool joined = !w->name && !libpfm && (memchr(spelled, '/', n) || memchr(spelled, ':', n));
-	if (w->user)
+	if (w->user || p->rings)
 		return copy(base, len);
 	if (asprintf(&s, "%.*s%su", (int)len, base, joined ? "" : ":") < 0)
 		return NULL;
@@ -276,9 +286,10 @@ static int hardware(struct parser *p, struct session_event *e, const char *spell
 static int add(struct parser *p, const char *spelled, size_t n, const struct spmu_event *row, uint64_t base, int source,
 	       const struct wish *w, bool libpfm)
 {
+	const bool both = p->rings && !w->user && !w->kernel;
 	struct session_event e = {
 		.event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
-		.most_precise = w->most_precise, .exclude_kernel = !w->kernel,
+		.most_precise = w->most_precise, .exclude_kernel = !w->kernel && !both,
 		.exclude_user = w->kernel && !w->user, .source = source, .period = w->period,
 		.frequency = w->frequency,
 		.threads = w->threads
@@ -296,20 +307,7 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 		return bad(p, ERR_INPUT, "'%.*s' is a clock: cmask, inv, edge, any and other registers do not apply",
 			(int)n, spelled);
 	}
-	return push(p, &e, copy(spelled, n), shown(spelled, n, w, libpfm));
-}
-
-static bool software(const char *name, int *source)
-{
-	static const struct { const char *name; int source; } known[] = { { "task-clock", SESSION_TASK_CLOCK },
-		{ "cpu-clock", SESSION_TASK_CLOCK }, { "duration_time", SESSION_DURATION },
-		{ "dummy", SESSION_NOTHING }, { "emulation-faults", SESSION_NOTHING } };
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcasecmp(name, known[i].name) == 0) {
-			*source = known[i].source;
-			return true;
-		}
-	return false;
+	return push(p, &e, copy(spelled, n), shown(p, spelled, n, w, libpfm));
 }
 
 /* rUUEE and longer; `digits` is without the r. */
@@ -576,8 +574,9 @@ static int by_libpfm(struct parser *p, const char *s, size_t n, const char *text
 	if (rest && !is_netburst(p))
 		return bad(p, ERR_UNSUPPORTED, "'%s': libpfm4 sets bits %#llx, which select nothing in this PMU", text,
 			(unsigned long long)rest);
-	if (code & SPMU_EVTSEL_OS)
-		return modifiers(p, &w, "k", 1, text);
+	const int rc = code & SPMU_EVTSEL_OS ? modifiers(p, &w, "k", 1, text) : 0;
+	if (rc)
+		return rc;
 	w.user |= asks_user(text) && (code & SPMU_EVTSEL_USR);
 	return add_code(p, s, n, code & NAMES_EVENT_BITS, &w, true);
 }
@@ -627,7 +626,7 @@ static int named(struct parser *p, const char *s, size_t n, struct wish w)
 		memcpy(head, name, cut);
 		head[cut] = 0;
 		row = names_find(p->model, head);
-		soft = !row && !libpfm && software(head, &source);
+		soft = !row && !libpfm && software_find(head, p->rings, &source);
 		is_raw = !row && !soft && !libpfm && head[0] == 'r' && cut >= 2 && cut <= 17 &&
 			 strspn(head + 1, "0123456789abcdefABCDEF") == cut - 1;
 		if (row || soft || is_raw)
@@ -748,11 +747,15 @@ static int add_pushout(struct parser *p, const char *s, size_t n, const struct w
 		rc = modifiers(p, &w, terms.modifiers, terms.modifier_bytes, s);
 	if (rc)
 		return rc;
+	const bool both = p->rings && !w.user && !w.kernel;
+	e.exclude_kernel = !w.kernel && !both;
+	e.exclude_user = w.kernel && !w.user;
+	e.pushout.control |= (e.exclude_kernel ? 0 : SPMU_EVTSEL_OS) | (e.exclude_user ? 0 : SPMU_EVTSEL_USR);
 	e.period = terms.period;
 	e.frequency = terms.frequency;
 	w.name = terms.name;
 	w.name_bytes = terms.name_bytes;
-	return push(p, &e, copy(s, n), shown(s, n, &w, false));
+	return push(p, &e, copy(s, n), shown(p, s, n, &w, false));
 }
 
 /* The event of `n` bytes at s, without spaces around it. */
@@ -830,6 +833,7 @@ int session_parse(struct session_events *out, const struct session_parse_options
 		.counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
 		.sampling = o->purpose == SESSION_FOR_SAMPLING,
 		.registers = o->purpose == SESSION_FOR_REGISTERS,
+		.rings = o->core && o->core->both_rings,
 		.leave_out = o->leave_out, .context = o->context };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)

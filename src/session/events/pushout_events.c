@@ -260,10 +260,11 @@ int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struc
 				: "the threshold: counts up from 0, fires when it is reached");
 	if (!rc)
 		rc = driver_write(out, err, names[n][0], MSR_PUSHOUT(n, CONTROL),
-			e->control | SPMU_EVTSEL_USR | SPMU_EVTSEL_EN |
+			e->control | SPMU_EVTSEL_EN |
 				(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0),
-			"pushouts at %s, from %s, user mode%s", pushout_point_name[e->control >> 4 & 7],
+			"pushouts at %s, from %s, %s%s", pushout_point_name[e->control >> 4 & 7],
 			froms[!!(e->control & SPMU_PUSHOUT_EVENT)],
+			!(e->control & SPMU_EVTSEL_OS) ? "user mode" : e->control & SPMU_EVTSEL_USR ? "all rings" : "ring 0",
 			sampled ? "; interrupts and stores the pushout on overflow" : "");
 	return rc;
 }

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Register values, without EN, INT, USR and STORE_OVF. */
+/* Register values, without EN, INT and STORE_OVF; pushout_parse leaves USR and OS to its caller. */
 struct pushout_event { uint64_t control, load, tag[6]; /* from ALL_IS on */ };
 
 extern const char *const pushout_point_name[PUSHOUT_POINTS];

@@ -12,7 +12,7 @@
 #ifndef OUTPUT_EXACT_RECORD_H
 #define OUTPUT_EXACT_RECORD_H
 #include "analysis/exact.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "run/run.h"
 
 enum { EXACT_INSTRUCTIONS = EXACT_CAUSES, EXACT_SAMPLED, EXACT_EVENTS };

@@ -12,7 +12,7 @@
 #include "analysis/exact.h"
 #include "output/annotate.h"
 #include "output/exact_record.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "output/profile.h"
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
  */
 #ifndef OUTPUT_MEMPROFILE_H
 #define OUTPUT_MEMPROFILE_H
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "symbols/symbols.h"
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #ifndef OUTPUT_PROFILE_H
 #define OUTPUT_PROFILE_H
 #include "analysis/cost/spread.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "symbols/symbols.h"
 #include "util/texts.h"
 

@@ -3,7 +3,7 @@
  */
 #ifndef OUTPUT_RECORDER_H
 #define OUTPUT_RECORDER_H
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "run/run.h"
 
 struct recorder;

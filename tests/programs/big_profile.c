@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* big_profile ELF PERF_DATA FUNCTIONS SAMPLES: writes a profile of that program, as `softpmu record -g' would, with so
  * many samples of functions of 16 bytes each, which begin at the symbol f0.  Function n is called by function n / 7. */
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "symbols/symbols.h"
 #include <stdio.h>
 #include <stdlib.h>

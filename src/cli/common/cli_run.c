@@ -2,7 +2,7 @@
  * What every command that runs a program shares: its options, and the run itself under Ctrl-C. */
 #include "cli/cli.h"
 #include "cli/common/cli_profile.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "core/machine/host_preset.h"
 #include "softpmu/pmu.h"
 #include <dirent.h>

@@ -2,7 +2,7 @@
  * Which events softpmu record samples, and how often.
  */
 #include "cli/profile/record_parts.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

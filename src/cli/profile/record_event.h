@@ -3,7 +3,7 @@
  * "cycles" find it. */
 #ifndef CLI_RECORD_EVENT_H
 #define CLI_RECORD_EVENT_H
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "session/session.h"
 
 void record_describe(const struct session_event *e, struct perfdata_event *out);

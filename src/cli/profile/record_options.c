@@ -4,7 +4,7 @@
  * Left out of perf's: what needs a kernel (-a, -C, -p, ring buffers), stack dumps.
  */
 #include "cli/profile/record_parts.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "cli/stat/stat_metrics.h"
 #include "cli/stat/stat_print.h"
 #include "cli/stat/stat_unsupported.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "session/session.h"
 
 struct stat_options {

@@ -18,7 +18,7 @@
  */
 #ifndef OUTPUT_HTML_PAGE_H
 #define OUTPUT_HTML_PAGE_H
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "util/err.h"
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef OUTPUT_HTML_PART_H
 #define OUTPUT_HTML_PART_H
 #include "output/html/page.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "symbols/symbols.h"
 #include "util/err.h"
 #include "util/texts.h"

@@ -23,7 +23,7 @@
 #define OUTPUT_HTML_TIMELINE_H
 #include "analysis/slots.h"
 #include "core/core.h"
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata.h"
 #include "run/run.h"
 
 enum { TIMELINE_INTERVALS = 1024 };

@@ -5,7 +5,7 @@
  * does not need are skipped; compressed records are refused by name.  If the data section was never closed (size 0),
  * everything up to the first record that does not fit is used.
  */
-#include "output/perfdata.h"
+#include "output/perfdata/perfdata_file.h"
 #include "util/grow.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,87 +23,9 @@ enum {
 	EVENTS_MAX = 4096,
 	/* ibid., "PERF_RECORD_HEADER_ATTR", "PERF_RECORD_HEADER_FEATURE", "pipe mode" */
 	RECORD_HEADER_ATTR = 64, RECORD_HEADER_FEATURE = 80, PIPE_HEADER_BYTES = 16,
-	MISC_MMAP_BUILD_ID = 1 << 14,	/* MMAP2 has a build-id in place of device and inode */
 	MISC_BUILD_ID_SIZE = 1 << 15,
 };
 #define KNOWN_SAMPLE_BITS ((UINT64_C(1) << 25) - 1)	/* up to PERF_SAMPLE_WEIGHT_STRUCT */
-
-struct event {
-	struct perfdata_event_info info;
-	bool sample_id_all, branch_index;	/* branch_index: PERF_SAMPLE_BRANCH_HW_INDEX */
-	uint64_t regs_user, read_format;
-	char *name;
-};
-struct id_entry { uint64_t id; size_t event; };
-struct index_entry { uint64_t time; uint64_t offset; };
-
-struct perfdata_file {
-	uint8_t *bytes;			/* the file, followed by a NUL byte */
-	uint64_t size;
-	struct perfdata_header header;
-	struct perfdata_section feature[PERFDATA_FEATURES];	/* size 0: absent */
-	struct event *event;
-	size_t events;
-	struct id_entry *id;
-	size_t ids;
-	struct index_entry *index;
-	size_t indexed, next;
-	const char *note;
-};
-
-/* A part of the file that is consumed from its start. */
-struct cursor { const uint8_t *p; size_t left; bool bad; };
-
-static const void *take(struct cursor *c, size_t n)
-{
-	if (c->bad || n > c->left) {
-		c->bad = true;
-		return NULL;
-	}
-	const void *p = c->p;
-	c->p += n;
-	c->left -= n;
-	return p;
-}
-static uint64_t take_u64(struct cursor *c)
-{
-	uint64_t v = 0;
-	const void *p = take(c, 8);
-	if (p)
-		memcpy(&v, p, 8);
-	return v;
-}
-static uint32_t take_u32(struct cursor *c)
-{
-	uint32_t v = 0;
-	const void *p = take(c, 4);
-	if (p)
-		memcpy(&v, p, 4);
-	return v;
-}
-/* A NUL-terminated string that fills up to n bytes. */
-static const char *take_text(struct cursor *c, size_t n)
-{
-	const char *s = take(c, n);
-	if (s && (!n || !memchr(s, 0, n))) {
-		c->bad = true;
-		return NULL;
-	}
-	return s;
-}
-static const char *take_string(struct cursor *c)
-{
-	return take_text(c, take_u32(c));
-}
-
-static bool inside(const struct perfdata_file *f, const struct perfdata_section *s)
-{
-	return s->offset <= f->size && s->size <= f->size - s->offset;
-}
-static struct cursor at(const struct perfdata_file *f, const struct perfdata_section *s)
-{
-	return (struct cursor){ f->bytes + s->offset, s->size, false };
-}
 
 /* ---- attributes ---- */
 
@@ -243,7 +164,7 @@ static int read_pipe_head(struct perfdata_file *f, struct err *err)
 	return code;
 }
 
-static struct event *event_of_id(const struct perfdata_file *f, uint64_t id)
+struct event *perfdata_id_event(const struct perfdata_file *f, uint64_t id)
 {
 	struct id_entry key = { id, 0 }, *found = f->ids ? bsearch(&key, f->id, f->ids, sizeof key, by_id) : NULL;
 	return found ? &f->event[found->event] : NULL;
@@ -287,7 +208,7 @@ static int read_event_names(struct perfdata_file *f, struct err *err)
 		struct event *e = i < f->events ? &f->event[i] : NULL;
 		for (uint32_t k = 0; k < ids && !c.bad; k++) {
 			uint64_t id = take_u64(&c);
-			struct event *owner = k == 0 && !c.bad ? event_of_id(f, id) : NULL;
+			struct event *owner = k == 0 && !c.bad ? perfdata_id_event(f, id) : NULL;
 			if (owner)
 				e = owner;
 		}
@@ -369,229 +290,6 @@ unsigned perfdata_build_id(const struct perfdata_file *f, const char *path, uint
 	return 0;
 }
 
-/* ---- records ---- */
-
-/* PERF_SAMPLE_READ fields are not used, and cannot be skipped without knowing read_format.  So events with it are
- * refused if they have needed fields after it. */
-static bool walkable(uint64_t type)
-{
-	return !(type & PERF_SAMPLE_READ) || !(type & PERF_SAMPLE_CALLCHAIN);
-}
-
-struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_t i)
-{
-	struct perfdata_branch b;
-	memcpy(&b, (const char *)r->branch + i * sizeof b, sizeof b);
-	return b;
-}
-
-/* Reads the fields after the call chain that concern branches and data accesses.  A sample in which they do not fit
- * is kept without them. */
-static void decode_access(struct cursor c, const struct event *e, struct perfdata_record *r)
-{
-	uint64_t type = e->info.sample_type, weight = 0, source = 0;
-	if (!(type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_BRANCH_STACK)))
-		return;
-	if (type & PERF_SAMPLE_RAW)
-		take(&c, take_u32(&c));
-	if (type & PERF_SAMPLE_BRANCH_STACK) {
-		uint64_t n = take_u64(&c);
-		if (e->branch_index)
-			take_u64(&c);
-		const void *branch = take(&c, n > c.left / 24 ? SIZE_MAX : n * 24);
-		if (!c.bad) {
-			r->branch = branch;
-			r->branches = n;
-		}
-	}
-	if (type & PERF_SAMPLE_REGS_USER && take_u64(&c))
-		take(&c, 8 * (size_t)__builtin_popcountll(e->regs_user));
-	if (type & PERF_SAMPLE_STACK_USER) {
-		uint64_t n = take_u64(&c);
-		take(&c, n > c.left ? SIZE_MAX : n);
-		if (n)
-			take(&c, 8);
-	}
-	if (type & PERF_SAMPLE_WEIGHT_TYPE)
-		weight = take_u64(&c);
-	if (type & PERF_SAMPLE_DATA_SRC)
-		source = take_u64(&c);
-	if (c.bad)
-		return;
-	r->data_src = source;
-	r->weight = type & PERF_SAMPLE_WEIGHT_STRUCT ? weight & 0xffffffff : weight;
-	if (type & PERF_SAMPLE_WEIGHT_STRUCT) {
-		r->instruction_latency = (uint16_t)(weight >> 32);
-		r->retire_latency = (uint16_t)(weight >> 48);
-	}
-}
-
-static bool decode_sample(const struct perfdata_file *f, struct cursor c, struct perfdata_record *r)
-{
-	const struct event *e = &f->event[0];
-	uint64_t type = e->info.sample_type, id = 0;
-	if (f->events > 1) {
-		/* IDENTIFIER is the first field.  Without it, the place of ID follows from the first event's type;
-		 * all events agree. */
-		struct cursor peek = c;
-		if (!(type & PERF_SAMPLE_IDENTIFIER)) {
-			static const uint64_t before_id[] = { PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-				PERF_SAMPLE_ADDR };
-			for (size_t i = 0; i < sizeof before_id / sizeof *before_id; i++)
-				if (type & before_id[i])
-					take(&peek, 8);
-		}
-		id = take_u64(&peek);
-		e = event_of_id(f, id);
-		if (!e)
-			return false;
-		type = e->info.sample_type;
-	}
-	r->event = (size_t)(e - f->event);
-	r->period = e->info.period ? e->info.period : 1;
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		take(&c, 8);
-	if (type & PERF_SAMPLE_IP)
-		r->ip = take_u64(&c);
-	if (type & PERF_SAMPLE_TID) {
-		r->pid = take_u32(&c);
-		r->tid = take_u32(&c);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		r->time = take_u64(&c);
-	if (type & PERF_SAMPLE_ADDR)
-		r->data_addr = take_u64(&c);
-	if (type & PERF_SAMPLE_ID)
-		take(&c, 8);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		take(&c, 8);
-	if (type & PERF_SAMPLE_CPU) {
-		r->cpu = take_u32(&c);
-		take(&c, 4);
-	}
-	if (type & PERF_SAMPLE_PERIOD)
-		r->period = take_u64(&c);
-	if ((type & PERF_SAMPLE_CALLCHAIN) && walkable(type)) {
-		uint64_t n = take_u64(&c);
-		if (n > c.left / 8)
-			return false;
-		r->chain_length = n;
-		r->chain = take(&c, n * 8);
-	}
-	if (walkable(type) && !(type & PERF_SAMPLE_READ))
-		decode_access(c, e, r);
-	return !c.bad;
-}
-
-/* Reads the trailing fields of a record other than a sample. */
-static void decode_trailer(const struct perfdata_file *f, const uint8_t *record, size_t size, struct perfdata_record *r,
-			   size_t *trailer)
-{
-	const struct event *e = &f->event[0];
-	*trailer = 0;
-	if (!e->sample_id_all)
-		return;
-	uint64_t type = e->info.sample_type;
-	size_t bytes = 8 * (size_t)__builtin_popcountll(type & (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
-			    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER));
-	if (bytes > size - sizeof(struct perf_event_header))
-		return;
-	*trailer = bytes;
-	struct cursor c = { record + size - bytes, bytes, false };
-	if (type & PERF_SAMPLE_TID) {
-		r->pid = take_u32(&c);
-		r->tid = take_u32(&c);
-	}
-	if (type & PERF_SAMPLE_TIME)
-		r->time = take_u64(&c);
-}
-
-static bool decode_mmap(struct cursor *c, bool two, struct perfdata_record *r)
-{
-	r->kind = PERFDATA_MMAP;
-	r->pid = take_u32(c);
-	r->tid = take_u32(c);
-	r->addr = take_u64(c);
-	r->bytes = take_u64(c);
-	r->offset = take_u64(c);
-	r->prot = PROT_READ | (r->misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : PROT_EXEC);
-	if (two) {
-		const uint8_t *who = take(c, 24);
-		r->prot = take_u32(c);
-		take_u32(c);
-		if (!who)
-			return false;
-		if (r->misc & MISC_MMAP_BUILD_ID) {
-			if (who[0] > PERFDATA_BUILD_ID_BYTES)
-				return false;
-			r->build_id_bytes = who[0];
-			r->build_id = who + 4;
-		} else {
-			memcpy(&r->inode, who + 8, 8);
-		}
-	}
-	r->text = take_text(c, c->left);
-	return r->text && !c->bad && r->bytes && r->addr + r->bytes > r->addr;
-}
-
-/* Returns false if the record is of a kind that is not needed, or malformed. */
-static bool decode(const struct perfdata_file *f, uint64_t offset, struct perfdata_record *r)
-{
-	struct perf_event_header h;
-	memcpy(&h, f->bytes + offset, sizeof h);
-	memset(r, 0, sizeof *r);
-	r->misc = h.misc;
-	struct cursor c = { f->bytes + offset + sizeof h, h.size - sizeof h, false };
-	if (h.type == PERF_RECORD_SAMPLE) {
-		r->kind = PERFDATA_SAMPLE;
-		return decode_sample(f, c, r);
-	}
-	if (h.type >= 64)	/* records of the perf tool have no trailer */
-		return false;
-	size_t trailer;
-	decode_trailer(f, f->bytes + offset, h.size, r, &trailer);
-	c.left -= trailer;
-	switch (h.type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		return decode_mmap(&c, h.type == PERF_RECORD_MMAP2, r);
-	case PERF_RECORD_COMM:
-		r->kind = PERFDATA_COMM;
-		r->pid = take_u32(&c);
-		r->tid = take_u32(&c);
-		r->text = take_text(&c, c.left);
-		return r->text;
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-		r->kind = h.type == PERF_RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
-		r->pid = take_u32(&c);
-		r->parent_pid = take_u32(&c);
-		r->tid = take_u32(&c);
-		r->parent_tid = take_u32(&c);
-		return !c.bad;
-	case PERF_RECORD_READ: {
-		/* read_format: the count, the times, the id; a group's, or one without id, is not needed */
-		const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-		r->kind = PERFDATA_READ;
-		r->pid = take_u32(&c);
-		r->tid = take_u32(&c);
-		r->count = take_u64(&c);
-		if ((f->event[0].read_format & 7) != (times | PERF_FORMAT_ID))
-			return false;
-		take(&c, 16);
-		const struct event *e = event_of_id(f, take_u64(&c));
-		r->event = e ? (size_t)(e - f->event) : 0;
-		return e && !c.bad;
-	}
-	case PERF_RECORD_LOST:
-		r->kind = PERFDATA_LOST;
-		take(&c, 8);
-		r->lost = take_u64(&c);
-		return !c.bad;
-	}
-	return false;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct index_entry *x = a, *y = b;
@@ -615,7 +313,7 @@ static int build_index(struct perfdata_file *f, struct err *err)
 			return err_set(err, ERR_UNSUPPORTED,
 				"the file has compressed records, which are not supported; record without -z");
 		struct perfdata_record r;
-		if (decode(f, offset, &r)) {
+		if (perfdata_decode(f, offset, &r)) {
 			struct index_entry *index = grow_array(f->index, f->indexed, &room, 1024, sizeof *index);
 			if (!index)
 				return err_set(err, ERR_NOMEM, "out of memory");
@@ -783,7 +481,7 @@ uint32_t perfdata_next_tool(const struct perfdata_file *f, uint64_t *at, const v
 
 size_t perfdata_event_of_id(const struct perfdata_file *f, uint64_t id)
 {
-	const struct event *e = event_of_id(f, id);
+	const struct event *e = perfdata_id_event(f, id);
 	return e ? (size_t)(e - f->event) : SIZE_MAX;
 }
 
@@ -810,7 +508,7 @@ int perfdata_next(struct perfdata_file *f, struct perfdata_record *r)
 {
 	if (f->next == f->indexed)
 		return 0;
-	decode(f, f->index[f->next++].offset, r);
+	perfdata_decode(f, f->index[f->next++].offset, r);
 	return 1;
 }
 

@@ -10,7 +10,8 @@
  *
  * A 4 MB page takes two entries for 2 MB in a TLB, a 1 GB page takes entries for 2 MB.
  * Left out: uncacheable memory (a device's registers are cached); accessed and dirty bits that a walk sets; stores
- * through one linear address to code that was fetched through another.
+ * through one linear address to code that was fetched through another, and loads of what is still in the store buffer
+ * by another linear address.
  *
  * A replay of a machine's stream (stream/format.h) calls these functions in the order of the records: core_told once,
  * then for ST_PAGE core_told_page, ST_DROP core_told_drop, ST_TRAP core_trap, ST_DELIVERY core_deliver, ST_LEVEL with

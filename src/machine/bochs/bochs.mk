@@ -5,10 +5,11 @@ CXX = @CXX@
 CXXFLAGS = @CXXFLAGS@
 CPPFLAGS = @CPPFLAGS@
 SHELL = @SHELL@
+HERE = $(SOFTPMU)/src/machine/bochs
 
-libinstrument.a: $(SOFTPMU)/src/machine/bochs/instrument.cc $(SOFTPMU)/src/machine/machine.h
-	rm -f $@
-	$(CXX) -c -I../.. -I. -I$(SOFTPMU)/src -I$(SOFTPMU)/include $(CPPFLAGS) $(CXXFLAGS) -Wall -o instrument.o $<
-	ar rcs $@ instrument.o
+libinstrument.a: $(wildcard $(HERE)/*.cc $(HERE)/*.h) $(SOFTPMU)/src/machine/machine.h
+	rm -f $@ *.o
+	$(CXX) -c -I../.. -I. -I$(SOFTPMU)/src -I$(SOFTPMU)/include $(CPPFLAGS) $(CXXFLAGS) -Wall $(wildcard $(HERE)/*.cc)
+	ar rcs $@ *.o
 clean dist-clean:
 	rm -f *.a *.o

@@ -11,6 +11,7 @@
 #include "cpu/apic.h"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
+#include "machine/bochs/processors.h"
 #include "machine/machine.h"
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
-bool softpmu_watches;
+bool softpmu_watches[PROCESSORS_MAX];
 
 namespace {
 
@@ -36,16 +37,24 @@ struct settings {
 	bool reload_msrs = false;
 };
 
-struct side {			/* of the one processor */
+struct processor_side {
+	unsigned number;
 	guest *model = NULL;
+	bool halted = false;
+	Bit64u halted_from = 0;
+	Bit64u cr3 = 0;			/* what MOV CR3 is about to load */
+
+	BX_CPU_C *cpu() const { return BX_CPU(number); }
+} side[PROCESSORS_MAX];
+
+struct machine_side {
+	guest *model = NULL;		/* of the first processor */
 	settings options;
 	FILE *console = NULL;
 	int status = -1;		/* what the guest wrote to EXIT_PORT */
-	bool halted = false;
-	Bit64u halted_from = 0;
 } here;
 
-BX_CPU_C *processor() { return BX_CPU(0); }
+processor_side *side_of(void *context) { return (processor_side *)context; }
 
 /* The linear address of an offset in the code segment. */
 Bit64u code_address(BX_CPU_C *c, Bit64u offset)
@@ -53,11 +62,17 @@ Bit64u code_address(BX_CPU_C *c, Bit64u offset)
 	return c->long64_mode() ? offset : (Bit32u)(c->get_segment_base(BX_SEG_REG_CS) + offset);
 }
 
-void watch() { softpmu_watches = guest_watches(here.model); }
-
-void on_interrupt(void *, uint32_t sent, uint32_t lvt)
+void watch(unsigned cpu)
 {
-	bx_local_apic_c *apic = processor()->lapic;
+	const bool was = softpmu_watches[cpu];
+	softpmu_watches[cpu] = guest_watches(side[cpu].model);
+	if (softpmu_watches[cpu] && !was && BX_SMP_PROCESSORS > 1)
+		guest_time(side[cpu].model, processors_time(cpu));
+}
+
+void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
+{
+	bx_local_apic_c *apic = side_of(context)->cpu()->lapic;
 	const bool masked = apic->read_aligned(BX_LAPIC_LVT_PERFMON) & 0x10000;
 	apic->set_lvt_entry(BX_LAPIC_LVT_PERFMON, lvt);
 	if (!masked)
@@ -65,14 +80,14 @@ void on_interrupt(void *, uint32_t sent, uint32_t lvt)
 }
 
 /* Copies page by page; false for a page that is not there. */
-template <class copy> int pieces(uint64_t addr, size_t bytes, copy one)
+template <class copy> int pieces(BX_CPU_C *c, uint64_t addr, size_t bytes, copy one)
 {
 	for (size_t done = 0; done < bytes;) {
 		const Bit64u at = addr + done;
 		size_t n = 4096 - (at & 4095);
 		n = n > bytes - done ? bytes - done : n;
 		bx_phy_address phy;
-		if (!processor()->dbg_xlate_linear2phy(at, &phy))
+		if (!c->dbg_xlate_linear2phy(at, &phy))
 			return -1;
 		one(phy, done, (unsigned)n);
 		done += n;
@@ -80,34 +95,97 @@ template <class copy> int pieces(uint64_t addr, size_t bytes, copy one)
 	return 0;
 }
 
-int on_read(void *, uint64_t addr, void *to, size_t bytes)
+int on_read(void *context, uint64_t addr, void *to, size_t bytes)
 {
-	return pieces(addr, bytes, [&](bx_phy_address phy, size_t at, unsigned n) {
+	BX_CPU_C *c = side_of(context)->cpu();
+	return pieces(c, addr, bytes, [&](bx_phy_address phy, size_t at, unsigned n) {
 		for (unsigned i = 0; i < n; i++)
-			BX_MEM(0)->readPhysicalPage(processor(), phy + i, 1, (Bit8u *)to + at + i);
+			BX_MEM(0)->readPhysicalPage(c, phy + i, 1, (Bit8u *)to + at + i);
 	});
 }
 
-int on_write(void *, uint64_t addr, const void *from, size_t bytes)
+int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
 {
+	BX_CPU_C *c = side_of(context)->cpu();
 	Bit8u byte;		/* all pages first: a record is written whole or not at all */
-	if (on_read(NULL, addr, &byte, 1) || on_read(NULL, addr + bytes - 1, &byte, 1))
+	if (on_read(context, addr, &byte, 1) || on_read(context, addr + bytes - 1, &byte, 1))
 		return -1;
-	return pieces(addr, bytes, [&](bx_phy_address phy, size_t at, unsigned n) {
+	return pieces(c, addr, bytes, [&](bx_phy_address phy, size_t at, unsigned n) {
 		for (unsigned i = 0; i < n; i++) {
 			byte = ((const Bit8u *)from)[at + i];
-			BX_MEM(0)->writePhysicalPage(processor(), phy + i, 1, &byte);
+			BX_MEM(0)->writePhysicalPage(c, phy + i, 1, &byte);
 		}
 	});
 }
 
-void on_registers(void *, spmu_registers *out)
+void on_registers(void *context, spmu_registers *out)
 {
-	BX_CPU_C *c = processor();
+	BX_CPU_C *c = side_of(context)->cpu();
 	for (unsigned i = 0; i < 16; i++)
 		out->gpr[i] = c->get_reg64(i);
 	out->rip = code_address(c, c->prev_rip);
 	out->rflags = c->read_eflags();
+}
+
+/* Reads a table entry and says where it lies. */
+Bit64u table_entry(BX_CPU_C *c, bx_phy_address at, unsigned bytes, unsigned level, guest_page *out)
+{
+	Bit64u entry = 0;
+	BX_MEM(0)->readPhysicalPage(c, at, bytes, &entry);
+	if (level <= 4)
+		out->entry[level - 1] = at;
+	return entry;
+}
+
+/* As BX_CPU_C::dbg_xlate_linear2phy, with the entries.  PAE: those of the highest level are in registers. */
+bool on_walk(void *context, uint64_t linear, guest_page *out)
+{
+	const Bit64u address = 0xffffffffff000;
+	BX_CPU_C *c = side_of(context)->cpu();
+	*out = guest_page();
+	out->shift = 12;
+	if (!c->cr0.get_PG()) {
+		out->frame = linear & ~(uint64_t)4095;
+		return true;
+	}
+	const bool wide = c->cr4.get_PAE(), lengthy = c->long_mode();
+	const unsigned bits = wide ? 9 : 10, top = !lengthy ? 2 : c->cr4.get_LA57() ? 5 : 4;
+	Bit64u table = c->cr3, entry = 0;
+	out->entry_bytes = wide ? 8 : 4;
+	if (!lengthy)
+		linear &= 0xffffffff;
+	if (!lengthy && wide) {
+		table = c->PDPTR_CACHE.entry[linear >> 30 & 3];
+		if (!(table & 1))
+			return false;
+	}
+	unsigned level = top;
+	for (;; level--) {
+		const Bit64u index = linear >> (12 + bits * (level - 1)) & ((1u << bits) - 1);
+		entry = table_entry(c, (table & address) + index * out->entry_bytes, out->entry_bytes, level, out);
+		if (!(entry & 1))
+			return false;
+		if (level == 1 || (entry & 0x80 && level <= 3 && (wide || c->cr4.get_PSE())))
+			break;
+		table = entry;
+	}
+	out->shift = (uint8_t)(12 + bits * (level - 1));
+	out->frame = (entry & address) >> out->shift << out->shift;
+	if (!wide && level == 2)	/* PSE-36 */
+		out->frame |= (entry & 0x1fe000) << 19;
+	out->global = entry & 0x100;
+	out->levels = (uint8_t)((top > 4 ? 4 : top) - level + 1);
+	memmove(out->entry, out->entry + level - 1, out->levels * sizeof *out->entry);
+	return true;
+}
+
+/* How the processor translates addresses now. */
+void set_paging(unsigned cpu)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	guest_paging(side[cpu].model, (c->cr0.get_PG() ? GUEST_PAGED : 0) | (c->cr4.get_PAE() ? GUEST_PAE : 0) |
+		(c->cr4.get_PSE() ? GUEST_PSE : 0) | (c->cr4.get_PGE() ? GUEST_GLOBAL_PAGES : 0) |
+		(c->cr4.get_PCIDE() ? GUEST_PCIDS : 0) | (c->long_mode() ? GUEST_LONG : 0));
 }
 
 bool read_settings(settings *s)
@@ -146,12 +224,27 @@ bool read_settings(settings *s)
 
 void write_report()
 {
-	struct guest_report r;
+	struct guest_report r, one;
 	::guest_report(here.model, &r);
+	Bit64u executed = BX_CPU(0)->get_icount();
+	for (unsigned i = 1; i < BX_SMP_PROCESSORS && side[i].model; i++) {
+		::guest_report(side[i].model, &one);
+		executed += BX_CPU(i)->get_icount();
+		for (unsigned k = 0; k < 2; k++) {
+			r.instructions[k] += one.instructions[k];
+			r.cycles[k] += one.cycles[k];
+		}
+		r.untimed += one.untimed;
+		r.pmis += one.pmis;
+		r.events += one.events;
+		r.stepped += one.stepped;
+		if (!r.failure)
+			r.failure = one.failure;
+	}
 	FILE *f = here.options.report.empty() ? NULL : fopen(here.options.report.c_str(), "w");
 	if (!f)
 		return;
-	fprintf(f, "executed=%llu\nticks=%llu\n", (unsigned long long)processor()->get_icount(),
+	fprintf(f, "executed=%llu\nticks=%llu\n", (unsigned long long)executed,
 		(unsigned long long)bx_pc_system.time_ticks());
 	fprintf(f, "instructions_kernel=%llu\ninstructions_user=%llu\ncycles_kernel=%llu\ncycles_user=%llu\n",
 		(unsigned long long)r.instructions[0], (unsigned long long)r.instructions[1],
@@ -168,8 +261,28 @@ void write_report()
 
 }
 
-void softpmu_start(void)
+/* Another processor than the first. */
+static void start_other(unsigned cpu, const guest_emulator *e)
 {
+	struct err err;
+	if (guest_create_processor(&side[cpu].model, here.model, e, &err) < 0) {
+		fprintf(stderr, "softpmu-machine: %s\n", err.text);
+		exit(1);
+	}
+}
+
+void softpmu_start(unsigned cpu)
+{
+	if (cpu >= PROCESSORS_MAX) {
+		fprintf(stderr, "softpmu-machine: at most %d processors\n", (int)PROCESSORS_MAX);
+		exit(1);
+	}
+	side[cpu].number = cpu;
+	const guest_emulator e = { &side[cpu], on_interrupt, on_read, on_write, on_registers, on_walk };
+	if (cpu && here.model) {
+		start_other(cpu, &e);
+		watch(cpu);
+	}
 	if (here.model || !read_settings(&here.options)) {
 		if (!here.model)
 			fprintf(stderr, "softpmu-machine: start it by `softpmu machine`\n"), exit(2);
@@ -180,13 +293,13 @@ void softpmu_start(void)
 		set.push_back(s.c_str());
 	const guest_options o = { here.options.data.c_str(), here.options.core.c_str(), set.data(), set.size(),
 		here.options.timing, NULL, here.options.reload_msrs };
-	const guest_emulator e = { NULL, on_interrupt, on_read, on_write, on_registers };
 	struct err err;
 	if (guest_create(&here.model, &o, &e, &err) < 0) {
 		fprintf(stderr, "softpmu-machine: %s\n", err.text);
 		exit(1);
 	}
-	watch();
+	side[0].model = here.model;
+	watch(0);
 	if (!here.options.console.empty())
 		here.console = fopen(here.options.console.c_str(), "w");
 	atexit(softpmu_end);
@@ -200,20 +313,40 @@ void softpmu_end(void)
 	if (here.console)
 		fclose(here.console);
 	here.console = NULL;
-	guest_destroy(here.model);
+	for (unsigned i = PROCESSORS_MAX; i-- > 0;) {
+		guest_destroy(side[i].model);
+		side[i].model = NULL;
+		softpmu_watches[i] = false;
+	}
 	here.model = NULL;
-	softpmu_watches = false;
 }
 
-void softpmu_reset(unsigned) {}
-
-void softpmu_before(bxInstruction_c *i)
+void softpmu_reset(unsigned cpu, unsigned)
 {
-	BX_CPU_C *c = processor();
-	if (here.halted) {	/* it goes on: the time in between has passed already */
-		here.halted = false;
-		guest_halted(here.model, bx_pc_system.time_ticks() - here.halted_from);
-	}
+	if (!side[cpu].model)
+		return;
+	side[cpu].halted = false;
+	set_paging(cpu);
+	guest_space(side[cpu].model, BX_CPU(cpu)->cr3);
+}
+
+/* It goes on behind a halt: the time in between has passed already. */
+static void wake(unsigned cpu)
+{
+	processor_side *s = &side[cpu];
+	if (!s->halted)
+		return;
+	s->halted = false;
+	if (BX_SMP_PROCESSORS > 1)
+		guest_time(s->model, processors_time(cpu));
+	else
+		guest_halted(s->model, bx_pc_system.time_ticks() - s->halted_from);
+}
+
+void softpmu_before(unsigned cpu, bxInstruction_c *i)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	wake(cpu);
 	guest_insn in;
 	in.ip = code_address(c, c->prev_rip);
 	in.code = i->get_opcode_bytes();
@@ -233,60 +366,99 @@ void softpmu_before(bxInstruction_c *i)
 		in.rep = n > 0 && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
 			(op >= 0x6c && op <= 0x6f));
 	}
-	guest_begin(here.model, &in);
+	guest_begin(side[cpu].model, &in);
 }
 
-void softpmu_after(bxInstruction_c *)
+void softpmu_after(unsigned cpu)
 {
-	BX_CPU_C *c = processor();
-	guest_end(here.model, code_address(c, c->prev_rip));
-	watch();
+	BX_CPU_C *c = BX_CPU(cpu);
+	guest_end(side[cpu].model, code_address(c, c->prev_rip));
+	watch(cpu);
 }
 
-void softpmu_iteration(bxInstruction_c *)
+void softpmu_iteration(unsigned cpu)
 {
-	guest_iteration(here.model);
-	watch();
+	guest_iteration(side[cpu].model);
+	watch(cpu);
 }
 
-void softpmu_access(bx_address lin, unsigned len, unsigned rw)
+void softpmu_access(unsigned cpu, bx_address lin, unsigned len, unsigned rw)
 {
-	guest_access(here.model, rw == BX_RW ? GUEST_UPDATE : rw & BX_WRITE ? GUEST_STORE : GUEST_LOAD, lin, len);
+	guest_access(side[cpu].model, rw == BX_RW ? GUEST_UPDATE : rw & BX_WRITE ? GUEST_STORE : GUEST_LOAD, lin, len);
 }
 
-void softpmu_event(bool fault)
+static void event(unsigned cpu, const guest_trap *t)
 {
-	BX_CPU_C *c = processor();
-	if (!softpmu_watches)
-		return;
-	if (here.halted) {
-		here.halted = false;
-		guest_halted(here.model, bx_pc_system.time_ticks() - here.halted_from);
+	wake(cpu);
+	guest_event(side[cpu].model, t);
+	watch(cpu);
+}
+
+void softpmu_exception(unsigned cpu, unsigned vector, unsigned code)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	guest_trap t = { code_address(c, c->prev_rip), vector == BX_PF_EXCEPTION ? c->cr2 : 0, vector, code, false };
+	if (softpmu_watches[cpu])
+		event(cpu, &t);
+}
+
+void softpmu_interrupt(unsigned cpu, unsigned vector)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	guest_trap t = { code_address(c, c->gen_reg[BX_64BIT_REG_RIP].rrx), 0, vector, 0, true };
+	if (softpmu_watches[cpu])
+		event(cpu, &t);
+}
+
+void softpmu_halt(unsigned cpu)
+{
+	side[cpu].halted = softpmu_watches[cpu];
+	side[cpu].halted_from = bx_pc_system.time_ticks();
+}
+
+void softpmu_cr3(unsigned cpu, Bit64u value)
+{
+	side[cpu].cr3 = value;
+}
+
+void softpmu_control(unsigned cpu, unsigned what, Bit64u value)
+{
+	guest *g = side[cpu].model;
+	switch (what) {
+	case BX_INSTR_MOV_CR3:
+		/* Bochs has taken bit 63 away */
+		guest_space(g, (side[cpu].cr3 ^ value) << 1 ? value : side[cpu].cr3);
+		break;
+	case BX_INSTR_TASK_SWITCH:
+		guest_space(g, value);
+		break;
+	case BX_INSTR_INVLPG:
+		guest_invlpg(g, value);
+		break;
+	case BX_INSTR_INVPCID:		/* softpmu_invpcid has said which */
+		break;
+	case BX_INSTR_MOV_CR4:
+		guest_pce(g, value & 0x100);
+		set_paging(cpu);
+		break;
+	default:
+		set_paging(cpu);
 	}
-	guest_event(here.model, code_address(c, fault ? c->prev_rip : c->gen_reg[BX_64BIT_REG_RIP].rrx));
-	watch();
 }
 
-void softpmu_halt(void)
+void softpmu_invpcid(unsigned cpu, unsigned type, unsigned pcid, Bit64u addr)
 {
-	here.halted = softpmu_watches;
-	here.halted_from = bx_pc_system.time_ticks();
-}
-
-void softpmu_control(unsigned what, Bit64u value)
-{
-	if (what == BX_INSTR_MOV_CR4)
-		guest_pce(here.model, value & 0x100);
-	else if (what == BX_INSTR_MOV_CR3 || what == BX_INSTR_TASK_SWITCH)
-		guest_space(here.model, value);
+	guest_invpcid(side[cpu].model, type, pcid, addr);
 }
 
 void softpmu_out(Bit16u port, unsigned value)
 {
 	switch (port) {
 	case MARK_PORT:
-		guest_mark(here.model, value & 1);
-		watch();
+		for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++) {
+			guest_mark(side[i].model, value & 1);
+			watch(i);
+		}
 		break;
 	case CONSOLE_PORT:
 		if (here.console)
@@ -300,44 +472,49 @@ void softpmu_out(Bit16u port, unsigned value)
 	}
 }
 
-int softpmu_rdmsr(unsigned msr, Bit64u *value)
+int softpmu_rdmsr(unsigned cpu, unsigned msr, Bit64u *value)
 {
 	uint64_t v = 0;
-	const int done = guest_rdmsr(here.model, msr, &v);
+	const int done = guest_rdmsr(side[cpu].model, msr, &v);
 	if (done == GUEST_DONE)
 		*value = v;
 	return done;
 }
 
-int softpmu_wrmsr(unsigned msr, Bit64u value)
+int softpmu_wrmsr(unsigned cpu, unsigned msr, Bit64u value)
 {
-	const int done = guest_wrmsr(here.model, msr, value);
-	watch();
+	const int done = guest_wrmsr(side[cpu].model, msr, value);
+	watch(cpu);
 	return done;
 }
 
-int softpmu_rdpmc(unsigned index, unsigned cpl, Bit64u *value)
+int softpmu_rdpmc(unsigned cpu, unsigned index, unsigned cpl, Bit64u *value)
 {
 	uint64_t v = 0;
-	const int done = guest_rdpmc(here.model, index, cpl, &v);
+	const int done = guest_rdpmc(side[cpu].model, index, cpl, &v);
 	*value = v;
 	return done;
 }
 
-void softpmu_cpuid(unsigned leaf, unsigned subleaf, Bit32u *a, Bit32u *b, Bit32u *c, Bit32u *d)
+void softpmu_cpuid(unsigned cpu, unsigned leaf, unsigned subleaf, Bit32u *a, Bit32u *b, Bit32u *c, Bit32u *d)
 {
 	uint32_t regs[4] = { *a, *b, *c, *d };
-	guest_cpuid(here.model, leaf, subleaf, regs);
+	guest_cpuid(side[cpu].model, leaf, subleaf, regs);
 	*a = regs[0], *b = regs[1], *c = regs[2], *d = regs[3];
 }
 
-void softpmu_lvt(unsigned entry, Bit32u value)
+void softpmu_lvt(unsigned cpu, unsigned entry, Bit32u value)
 {
-	if (entry == APIC_LVT_PERFMON && here.model)
-		guest_lvt(here.model, value);
+	if (entry == APIC_LVT_PERFMON && cpu < PROCESSORS_MAX && side[cpu].model)
+		guest_lvt(side[cpu].model, value);
 }
 
 Bit32u softpmu_ticks(Bit32u instructions)
 {
-	return softpmu_watches ? (Bit32u)guest_ticks(here.model, instructions) : instructions;
+	return softpmu_watches[0] ? (Bit32u)guest_ticks(side[0].model, instructions) : instructions;
+}
+
+guest *processors_model(unsigned cpu)
+{
+	return side[cpu].model;
 }

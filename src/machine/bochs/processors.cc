@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Several processors: Bochs runs them in turns, and this says whose turn it is.  It takes the place of the loop in
+ * Bochs's main.cc.
+ *
+ * A tick of the machine's clock is a cycle.  The clock goes on in rounds.  In a round each processor runs until it has
+ * reached the round's end: by the cycles of its core while it is timed, else by an instruction a tick.  One that has
+ * gone beyond the end waits for the clock; one that is halted, or waits for its start, is at the clock's time without
+ * doing anything.  So processors that are timed differ by less than a round and one path of instructions, and what they
+ * do to each other's lines comes in the order of modelled time but for that.
+ *
+ * Cores' cycles are the clock's: a core that was not timed, or halted, is brought to the clock's time first.
+ */
+#include "bochs.h"
+#include "cpu/cpu.h"
+#include "pc_system.h"
+#include "machine/bochs/processors.h"
+#include "machine/machine.h"
+#include <csetjmp>
+
+namespace {
+
+enum {
+	ROUND_TIMED = 64,	/* ticks of a round while a processor is timed */
+	ROUND_FREE = 512,	/* while none is: at least 64 blocks of instructions */
+	ROUND_IDLE = 1000000,	/* at most, while all are halted */
+	STALLED = 256,		/* instructions that no core times, after which time goes on by them all the same */
+	BEHIND = 1024,		/* a core that is so far behind the clock is brought up to it */
+};
+
+/* Not in the function's frame, because an exception jumps back into it. */
+struct rounds {
+	Bit64u clock, end;		/* the clock; the round's end */
+	Bit64u time[PROCESSORS_MAX];
+	Bit64u stalled[PROCESSORS_MAX];
+	Bit64u from;			/* instructions of the processor before its trace */
+	unsigned turn;
+	bool halted;			/* all that had their turn in this round are */
+} now;
+
+/* The processor has executed instructions, or was halted. */
+void account(unsigned n)
+{
+	const Bit64u executed = BX_CPU(n)->get_icount() - now.from;
+	Bit64u *time = &now.time[n];
+	if (!executed) {
+		*time = now.end;
+		return;
+	}
+	now.halted = false;
+	if (!softpmu_watches[n]) {
+		*time += executed;
+		return;
+	}
+	const Bit64u reached = guest_now(processors_model(n));
+	now.stalled[n] += executed;
+	if (reached > *time) {
+		*time = reached;
+		now.stalled[n] = 0;
+	} else if (now.stalled[n] >= STALLED) {
+		*time += now.stalled[n];
+		now.stalled[n] = 0;
+	}
+}
+
+void run_turn(unsigned n)
+{
+	while (now.time[n] < now.end) {
+		now.from = BX_CPU(n)->get_icount();
+		if (softpmu_watches[n] && guest_now(processors_model(n)) + BEHIND < now.time[n])
+			guest_time(processors_model(n), now.time[n]);
+		BX_CPU(n)->cpu_run_trace();
+		account(n);
+	}
+	BX_CPU(n)->sync_icount();
+}
+
+Bit64u round_length(bool halted)
+{
+	if (halted) {
+		const Bit64u next = bx_pc_system.getNumCpuTicksLeftNextEvent();
+		return next < 1 ? 1 : next > ROUND_IDLE ? (Bit64u)ROUND_IDLE : next;
+	}
+	for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++)
+		if (softpmu_watches[i])
+			return ROUND_TIMED;
+	return ROUND_FREE;
+}
+
+}
+
+Bit64u processors_time(unsigned cpu)
+{
+	return now.time[cpu] > now.clock ? now.time[cpu] : now.clock;
+}
+
+void softpmu_processors(void)
+{
+	now.clock = now.end = bx_pc_system.time_ticks();
+	now.halted = false;
+	if (setjmp(BX_CPU_C::jmp_buf_env)) {	/* from an exception */
+		BX_CPU_C *c = BX_CPU(now.turn);
+		c->icount++;
+		c->prev_rip = c->gen_reg[BX_64BIT_REG_RIP].rrx;	/* as BX_CPU_C::cpu_loop does */
+		c->speculative_rsp = false;
+		account(now.turn);
+	} else
+		now.turn = BX_SMP_PROCESSORS;
+	while (!bx_pc_system.kill_bochs_request) {
+		if (now.turn >= BX_SMP_PROCESSORS) {
+			BX_TICKN((Bit32u)(now.end - now.clock));
+			now.clock = now.end;
+			now.end += round_length(now.halted);
+			now.halted = true;
+			for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++)
+				if (now.time[i] < now.clock)
+					now.time[i] = now.clock;
+			now.turn = 0;
+		}
+		/* one that has waited is not halted */
+		now.halted &= now.time[now.turn] < now.end;
+		run_turn(now.turn);
+		now.turn++;
+	}
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * Several processors in turns (processors.cc).
+ */
+#ifndef SOFTPMU_PROCESSORS_H
+#define SOFTPMU_PROCESSORS_H
+
+enum { PROCESSORS_MAX = 64 };
+/* The tick of the machine's clock that the processor has reached. */
+Bit64u processors_time(unsigned cpu);
+/* instrument.cc */
+struct guest *processors_model(unsigned cpu);
+#endif

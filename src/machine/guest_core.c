@@ -83,7 +83,8 @@ void guest_core_delivery(struct guest *g)
 	if (g->stream) {
 		settle_next(g);
 		uint64_t r[(sizeof(struct st_delivery) / 8) + 2 * GUEST_DELIVERED];
-		const struct st_delivery head = { .header = ST_HEADER(ST_DELIVERY, sizeof head + 16 * n), .accesses = n };
+		const struct st_delivery head = { .header = ST_HEADER(ST_DELIVERY, sizeof head + 16 * n),
+			.accesses = n };
 		memcpy(r, &head, sizeof head);
 		memcpy(r + sizeof head / 8, g->delivery, 16 * n);
 		guest_stream_record(g->stream, r, sizeof head + 16 * n);
@@ -135,8 +136,8 @@ void guest_core_page(struct guest *g, const struct st_page *p)
 void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr)
 {
 	/* what an earlier drop has taken already, while nothing came since */
-	if (g->pages->dropped == ST_DROP_ALL || (g->pages->dropped == ST_DROP_NOT_GLOBAL && (what == ST_DROP_NOT_GLOBAL ||
-		what == ST_DROP_SPACE)))
+	if (g->pages->dropped == ST_DROP_ALL || (g->pages->dropped == ST_DROP_NOT_GLOBAL &&
+		(what == ST_DROP_NOT_GLOBAL || what == ST_DROP_SPACE)))
 		return;
 	if (what != ST_DROP_PAGE && what != ST_DROP_SPACE)
 		g->pages->dropped = (int)what;

@@ -36,7 +36,8 @@ static bool current(const struct guest_pages *p, const struct told_page *t, uint
 		return false;
 	if (t->global)
 		return true;
-	return t->stamp >= p->not_global && (addr >> 63 || t->stamp >= p->space[(addr >> ST_SPACE_SHIFT) % GUEST_SPACES]);
+	return t->stamp >= p->not_global &&
+		(addr >> 63 || t->stamp >= p->space[(addr >> ST_SPACE_SHIFT) % GUEST_SPACES]);
 }
 
 static bool same(const struct told_page *t, const struct st_page *p, unsigned line_log2)
@@ -61,9 +62,9 @@ void guest_pages_ask(struct guest *g, uint64_t addr)
 		/* no page: the access faults, or nobody makes it */
 		if (!g->emulator.walk(g->emulator.context, linear, &found))
 			return;
-		struct st_page s = { .addr = addr >> found.shift << found.shift, .frame = found.frame, .shift = found.shift,
-			.levels = found.levels, .global = found.global && p->mode & GUEST_GLOBAL_PAGES,
-			.entry_bytes = found.entry_bytes };
+		struct st_page s = { .addr = addr >> found.shift << found.shift, .frame = found.frame,
+			.shift = found.shift, .levels = found.levels, .entry_bytes = found.entry_bytes,
+			.global = found.global && p->mode & GUEST_GLOBAL_PAGES };
 		memcpy(s.entry, found.entry, sizeof s.entry);
 		/* a 4 MB page is two of 2 MB in the core, of which `t` is one */
 		const uint64_t half = t && found.shift == 22 ? addr & 1u << 21 : 0;

@@ -55,7 +55,7 @@ struct guest_options {
 /* Where a page lies. */
 struct guest_page {
 	uint64_t frame;			/* physical address of its first byte */
-	uint64_t entry[4];		/* physical addresses of the table entries that say so, the last one read first */
+	uint64_t entry[4];		/* physical addresses of the table entries that say so, the leaf's first */
 	uint8_t levels;			/* how many there are; 0: paging is off */
 	uint8_t shift;			/* 12, 21, 22 or 30: log2 of its size */
 	uint8_t entry_bytes;		/* 8, or 4 with 32-bit paging */
@@ -74,8 +74,8 @@ struct guest_emulator {
 	int (*write)(void *context, uint64_t addr, const void *from, size_t bytes);
 	/* General registers, RIP and RFLAGS as they are now; xmm is left alone. */
 	void (*registers)(void *context, struct spmu_registers *out);
-	/* The page of a linear address, as the tables of the address space that the processor is in have it now.  False:
-	 * they have none.  NULL: there are no tables, and the core gives frames by first touch in each space. */
+	/* The page of a linear address, as the tables of the address space that the processor is in have it now.
+	 * False: they have none.  NULL: there are no tables, and the core gives frames by first touch in each space. */
 	bool (*walk)(void *context, uint64_t linear, struct guest_page *out);
 };
 
@@ -100,9 +100,11 @@ void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs
 void guest_lvt(struct guest *g, uint32_t value);	/* the local APIC's performance entry was written */
 void guest_pce(struct guest *g, bool pce);		/* CR4.PCE */
 /* How addresses are translated.  A change drops all that is known of pages. */
-enum guest_mode { GUEST_PAGED = 1, GUEST_PAE = 2, GUEST_PSE = 4, GUEST_GLOBAL_PAGES = 8, GUEST_PCIDS = 16, GUEST_LONG = 32 };
+enum guest_mode {
+	GUEST_PAGED = 1, GUEST_PAE = 2, GUEST_PSE = 4, GUEST_GLOBAL_PAGES = 8, GUEST_PCIDS = 16, GUEST_LONG = 32,
+};
 void guest_paging(struct guest *g, unsigned mode);	/* set of enum guest_mode */
-void guest_space(struct guest *g, uint64_t cr3);	/* CR3 was written, with bit 63 if PCIDs are on and it was set */
+void guest_space(struct guest *g, uint64_t cr3);	/* CR3 was written; with PCIDs bit 63 is as written, too */
 void guest_invlpg(struct guest *g, uint64_t addr);
 void guest_invpcid(struct guest *g, unsigned type, unsigned pcid, uint64_t addr);
 

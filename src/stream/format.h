@@ -80,9 +80,9 @@ enum st_kind {
 	ST_DROP,		/* struct st_drop: TLB entries are dropped */
 	ST_DELIVERY,		/* struct st_delivery: accesses that the delivery of a trap or IRET makes */
 	ST_SYMBOLS,		/* struct st_symbols: a file of the host that names addresses of this machine */
-	ST_NEXT,		/* struct st_next: where the block before it led to.  Where it lacks, the next block's first
-				 * address says that, or `next` of an ST_TRAP, ST_HALT or ST_SERIALIZE: what follows a
-				 * block is one of these four or ST_SYMBOLS */
+	ST_NEXT,		/* struct st_next: where the block before it led to.  Where it lacks, the first address
+				 * of the next block says that, or `next` of an ST_TRAP, ST_HALT or ST_SERIALIZE: what
+				 * follows a block is one of these five or ST_SYMBOLS */
 	ST_KINDS
 };
 

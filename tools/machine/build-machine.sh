@@ -52,7 +52,8 @@ if [ "$(cat made 2>/dev/null)" != "$want" ]; then
 		--enable-instrumentation=instrument/softpmu --enable-x86-64 --enable-cpu-level=6 --enable-vmx=2 --enable-pci \
 		--enable-long-phy-address --enable-avx --enable-evex --enable-handlers-chaining \
 		--enable-trace-linking --enable-fast-function-calls --disable-repeat-speedups --disable-docbook \
-		--enable-a20-pin --enable-smp --disable-large-ramfile --disable-readline --disable-xpm >configure.out 2>&1) ||
+		--enable-a20-pin --enable-smp --disable-large-ramfile --disable-readline --disable-xpm \
+		>configure.out 2>&1) ||
 		{ tail -n 20 bochs-3.0/configure.out >&2; exit 1; }
 	echo "$want" >made
 fi

@@ -100,8 +100,8 @@ static __attribute__((noinline)) void page_cleared(struct memsys *m, uint64_t ad
 	m->found = found;
 }
 
-/* As walk_tables, for a page that was told: its own entries, of its own tables.  The 32 bytes of entries of the highest level
- * with PAE are in registers, and are not among them. */
+/* As walk_tables, for a page that was told: its own entries, of its own tables.  The 32 bytes of entries of the highest
+ * level with PAE are in registers, and are not among them. */
 static __attribute__((noinline)) uint64_t walk_told(struct memsys *m, uint64_t addr, uint64_t cycle, bool timed)
 {
 	const struct told_page *p = told_find(m->told, addr);
@@ -109,7 +109,8 @@ static __attribute__((noinline)) uint64_t walk_told(struct memsys *m, uint64_t a
 		return cycle;
 	const unsigned bits = p->bits, leaf = p->leaf, top = leaf + p->levels - 1u;
 	unsigned level = leaf;
-	while (level < top && level < WALK_LEVELS && !walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
+	while (level < top && level < WALK_LEVELS &&
+		!walk_cache_has(&m->walk.cache[level], addr >> (12 + bits * level)))
 		level++;
 	for (unsigned l = leaf; l < top && l < WALK_LEVELS && l <= level; l++)
 		walk_cache_use(&m->walk.cache[l], addr >> (12 + bits * l));

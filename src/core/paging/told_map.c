@@ -119,7 +119,8 @@ int told_enter(struct told *t, const struct st_page *p, unsigned line_log2, stru
 {
 	const unsigned size = p->shift == 12 ? 0 : p->shift == GIANT_SHIFT ? 2 : 1;
 	was->leaf = 0;
-	for (uint64_t addr = p->addr; addr - p->addr < UINT64_C(1) << p->shift; addr += UINT64_C(1) << size_shift[size]) {
+	const uint64_t step = UINT64_C(1) << size_shift[size];
+	for (uint64_t addr = p->addr; addr - p->addr < UINT64_C(1) << p->shift; addr += step) {
 		if (t->used * 3 > t->mask * 2 && !grow(t))
 			return err_set(err, ERR_NOMEM, "out of memory for the guest's pages");
 		struct told_page *at = at_key(t, key_of(addr, size));

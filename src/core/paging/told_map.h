@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct told_page {
-	uint64_t key;			/* linear address / 4 KB, 2 MB or 1 GB, and a bit for the size; UINT64_MAX: empty */
+	uint64_t key;			/* linear address / 4 KB, 2 MB or 1 GB, and the size; UINT64_MAX: empty */
 	uint32_t stamp;			/* for whoever tells, who sets it */
 	uint32_t frame;			/* of its first byte, in units of 4 KB */
 	uint32_t entry[ST_PAGE_LEVELS];	/* lines of the table entries, the leaf's first */

@@ -122,8 +122,9 @@ static struct guest *make(unsigned mode)
 
 static void access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned cpl)
 {
+	/* mov (%rsi), %rax and back */
 	const struct guest_insn i = { .ip = CODE, .len = 3, .cpl = (uint8_t)cpl, .bits = 64,
-		.code = (const uint8_t *)(kind == GUEST_LOAD ? "\x48\x8b\x06" : "\x48\x89\x06") };	/* mov (%rsi), %rax */
+		.code = (const uint8_t *)(kind == GUEST_LOAD ? "\x48\x8b\x06" : "\x48\x89\x06") };
 	guest_begin(g, &i);
 	guest_access(g, kind, addr, 8);
 	guest_end(g, CODE);
@@ -180,7 +181,7 @@ static void test_invlpg_and_a_new_frame(void **state)
 	load(g, DATA);
 	const unsigned asked = toy.asked;
 	guest_invlpg(g, DATA);
-	load(g, DATA);					/* the same frame: the line is still there, the TLB entry is not */
+	load(g, DATA);					/* the line is still there, the TLB entry is not */
 	assert_int_equal(toy.asked, asked + 1);
 	assert_int_equal(counter(g, 1), 1);
 	assert_int_equal(counter(g, 2), 2);

@@ -189,7 +189,7 @@ static void run(struct guest *g)
 			guest_access(g, insn[k].kind, place(cpl), 4);
 		ip += insn[k].len;
 		if (insn[k].kind == 9 && random_below(3) == 0)
-			ip = cpl ? 0x401000 + 32 * random_below(64) : UINT64_C(0xffffffff81000000) + 32 * random_below(99);
+			ip = (cpl ? 0x401000 : UINT64_C(0xffffffff81000000)) + 32 * random_below(64);
 		guest_end(g, ip);
 	}
 }
@@ -290,7 +290,8 @@ static uint64_t replay(const char *core)
 		assert_true(k->def->id < BLOCKS);
 		struct iblock **b = &block[k->def->id];
 		if (!*b)
-			assert_int_equal(isa_decode(isa, word_bytes, k->def, ST_HEADER_LOW(k->def->header), b, &err), 0);
+			assert_int_equal(isa_decode(isa, word_bytes, k->def, ST_HEADER_LOW(k->def->header), b, &err),
+				0);
 		core_run_block(c, *b, k->exit, (*b)->exit[k->exit].insns, k->values, next_of(i + 1));
 	}
 	core_serialize(c);
@@ -306,7 +307,8 @@ static uint64_t replay(const char *core)
 
 static void check(const char *core)
 {
-	const struct guest_options o = { .data_dir = data_dir(), .core = core, .timing = GUEST_ALWAYS, .stream = "kept" };
+	const struct guest_options o = { .data_dir = data_dir(), .core = core, .timing = GUEST_ALWAYS,
+		.stream = "kept" };
 	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_read, .write = on_write,
 		.registers = on_registers, .walk = on_walk };
 	struct guest *g = NULL;

@@ -357,7 +357,7 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 	if (rc == 0)
 		rc = create(g, err);
 	if (rc == 0 && o->stream)
-		rc = guest_stream_open(&g->stream, o->stream, 8, err);
+		rc = guest_stream_open(&g->stream, o->stream, 8, e->walk, err);
 	if (rc < 0) {
 		guest_destroy(g);
 		return rc;

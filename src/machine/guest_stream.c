@@ -63,12 +63,12 @@ static void put(struct guest_stream *s, const void *record, size_t bytes)
 	memcpy(to, record, bytes);
 }
 
-static void begin(struct guest_stream *s)
+static void begin(struct guest_stream *s, bool pages)
 {
 	static const char path[16] = "[machine]";
 	struct { struct st_process process; char path[16]; } first = { .process = {
 		.header = ST_HEADER(ST_PROCESS, sizeof first), .magic = ST_MAGIC, .version = ST_VERSION, .pid = PID,
-		.word_bytes = s->word_bytes, .is_machine = 1, .path_bytes = sizeof "[machine]" } };
+		.word_bytes = s->word_bytes, .is_machine = 1, .has_pages = pages, .path_bytes = sizeof "[machine]" } };
 	const struct st_thread thread = { .header = ST_HEADER(ST_THREAD_START, sizeof thread), .tid = TID,
 		.os_tid = TID };
 	memcpy(first.path, path, sizeof path);
@@ -76,7 +76,7 @@ static void begin(struct guest_stream *s)
 	put(s, &thread, sizeof thread);
 }
 
-int guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, struct err *err)
+int guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, bool pages, struct err *err)
 {
 	struct guest_stream *s = calloc(1, sizeof *s);
 	*out = NULL;
@@ -88,7 +88,7 @@ int guest_stream_open(struct guest_stream **out, const char *path, unsigned word
 		free(s);
 		return rc;
 	}
-	begin(s);
+	begin(s, pages);
 	*out = s;
 	return 0;
 }

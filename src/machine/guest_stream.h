@@ -12,8 +12,8 @@
 
 struct guest_stream;
 
-/* word_bytes: of the first blocks.  ERR_SYSTEM, ERR_NOMEM. */
-int  guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, struct err *err);
+/* word_bytes: of the first blocks; pages: pages are told (core_told).  ERR_SYSTEM, ERR_NOMEM. */
+int  guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, bool pages, struct err *err);
 /* Writes the end.  ERR_SYSTEM: something could not be written. */
 int  guest_stream_close(struct guest_stream *s, struct err *err);
 /* def: as isa_decode gets it, with its id, which is dense from 0; it is written at its first use.  values: a word for

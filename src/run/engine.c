@@ -36,6 +36,19 @@ void engine_pass_side(struct engine *e, struct rthread *t, uint32_t pid, const u
 		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, cycle);
 }
 
+void engine_fails(struct engine *e, const struct err *why)
+{
+	if (__atomic_load_n(&e->failed, __ATOMIC_RELAXED))
+		return;
+	e->failure = *why;
+	__atomic_store_n(&e->failed, true, __ATOMIC_RELEASE);
+}
+
+int engine_failed(struct engine *e, struct err *err)
+{
+	return __atomic_load_n(&e->failed, __ATOMIC_ACQUIRE) ? err_set(err, e->failure.code, "%s", e->failure.text) : 0;
+}
+
 /* l: lane of the queue; NULL: none. */
 static void side(struct engine *e, struct lane *l, struct rthread *t, uint32_t pid, const uint64_t *record,
 	size_t words, uint64_t cycle)
@@ -48,7 +61,7 @@ static void side(struct engine *e, struct lane *l, struct rthread *t, uint32_t p
 		machine_map(machine, ((const struct st_range *)record)->addr,
 			((const struct st_range *)record)->bytes, false);
 	} else if (t && ST_HEADER_KIND(record[0]) >= ST_LEVEL && ST_HEADER_KIND(record[0]) <= ST_SYMBOLS) {
-		whole_apply(t, record);
+		whole_apply(e, t, record);
 	}
 	if (l)
 		lane_side(e, l, t, pid, record, words, cycle);

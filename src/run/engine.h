@@ -58,6 +58,8 @@ struct engine {
 	struct lane *lane;		/* that this queue is on; NULL: none */
 	uint64_t turn;			/* number of the window that may call the sink */
 	uint64_t instructions, cycle;	/* for progress only: from the core that ran last */
+	bool failed;			/* what the cores did failed, and `failure` says why (engine_fails) */
+	struct err failure;
 	/* Nothing is queued, for this process in particular: the front may do its work at once.  NULL: unknown */
 	const struct process *idle_for;
 };
@@ -108,6 +110,10 @@ void engine_order(struct engine *e, struct process *p);
 /* --smt: nothing more comes of this thread, of a process that is ordered.  What is queued of it runs in its turn. */
 void engine_leave(struct engine *e, struct rthread *t);
 void engine_disorder(struct process *p);
+/* The cores' thread: something that was queued could not be done; the first such error is kept. */
+void engine_fails(struct engine *e, const struct err *why);
+/* The front: 0, or that error. */
+int  engine_failed(struct engine *e, struct err *err);
 /* Passes a side record to the sink, at t's now (at `cycle` if t is NULL). */
 void engine_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, size_t words,
 	uint64_t cycle);

@@ -300,6 +300,8 @@ static int consume(struct runner *r, struct process *p, const uint64_t *w, size_
 	}
 	if (r->failed && rc == 0)
 		rc = err_set(err, r->failed, "%s", r->failure.text);
+	if (rc == 0)
+		rc = engine_failed(&r->engine, err);
 	if (p->current && rc == 0)
 		rc = runner_keep_pending(p->current, err);
 	*used = r->stopped ? count : at;
@@ -553,6 +555,8 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 		rc = loop(&r, r.stream, err);
 		for (size_t i = 0; i < r.procs.count; i++)	/* also after an error: what was measured stays */
 			runner_end_threads(&r, r.procs.process[i]);
+		if (rc == 0)
+			rc = engine_failed(&r.engine, err);
 		result->wait_status = stream_wait_status(r.stream);
 		char why[512] = "";
 		window_note(&r.window, why, sizeof why);

@@ -178,7 +178,8 @@ struct st_process {
 	uint8_t  is_exec;	/* 1: this process image replaces the previous one */
 	uint8_t  has_assists;	/* the floating-point instructions have slots ST_SLOT_ASSIST */
 	uint8_t  is_machine;	/* a whole machine: see ST_LEVEL */
-	uint8_t  pad[3];
+	uint8_t  has_pages;	/* of a machine: ST_PAGE says where each page lies (core_told), before its first use */
+	uint8_t  pad[2];
 	uint64_t entry;		/* first instruction of the guest */
 	/* lengths of the NUL-terminated strings that follow: the program's path, then argv joined by NUL; padded
 	 * to 8 */

@@ -3,6 +3,7 @@
  */
 #include "run/threads/machine_events.h"
 #include "run/runner.h"
+#include "core/paging/told.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ const char *whole_misfit(const struct run_options *o)
 int whole_image(struct process *p, const struct st_process *s, const struct run_options *o, struct err *err)
 {
 	p->is_machine = s->is_machine;
+	p->has_pages = s->is_machine && s->has_pages;
 	if (!s->is_machine)
 		return 0;
 	if (!o->core->both_rings)
@@ -62,7 +64,9 @@ int whole_word_bytes(const struct process *p, const struct st_block_def *def, st
 int whole_start(struct rthread *t, struct err *err)
 {
 	t->pub.is_machine = true;
-	return t->index ? err_set(err, ERR_INPUT, "the stream of a whole machine starts a second processor") : 0;
+	if (t->index)
+		return err_set(err, ERR_INPUT, "the stream of a whole machine starts a second processor");
+	return t->process->has_pages ? core_told(t->core, err) : 0;
 }
 
 /* ---- what a record must be ---- */
@@ -155,6 +159,8 @@ int whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t 
 	if (!proper(w, length * 8))
 		return err_set(err, ERR_INPUT, "the machine's stream holds a malformed record (kind %u, %zu bytes)",
 			kind, length * 8);
+	if ((kind == ST_PAGE || kind == ST_DROP) && !p->has_pages)
+		return err_set(err, ERR_INPUT, "the machine's stream tells of pages, and says that it does not");
 	if (tells(w, &next))
 		runner_run_all(r, t, next);
 	else if (t->pending.block && kind != ST_SYMBOLS)
@@ -167,27 +173,24 @@ int whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t 
 
 /* ---- the cores' thread ---- */
 
-static void level(struct rthread *t, const struct st_level *s)
-{
-	if (s->drains)
-		core_serialize(t->on);
-	t->pub.cpl = s->cpl;
-}
-
-void whole_apply(struct rthread *t, const uint64_t *w)
+void whole_apply(struct engine *e, struct rthread *t, const uint64_t *w)
 {
 	const void *record = w;
+	const struct st_level *level = record;
+	const struct st_drop *drop = record;
+	const struct st_delivery *delivery = record;
+	struct err err = { 0 };
 	switch (ST_HEADER_KIND(w[0])) {
 	case ST_LEVEL:
-		level(t, record);
+		if (level->drains)
+			core_serialize(t->on);
+		t->pub.cpl = level->cpl;
 		break;
 	case ST_TRAP:
-		core_serialize(t->on);
-		core_hold(t->on, core_now(t->on) + 100);
+		core_trap(t->on);
 		break;
 	case ST_HALT:
-		core_serialize(t->on);
-		core_halt_until(t->on, core_now(t->on) + ((const struct st_halt *)record)->cycles);
+		core_halt_for(t->on, ((const struct st_halt *)record)->cycles);
 		break;
 	case ST_SERIALIZE:
 		core_serialize(t->on);
@@ -195,6 +198,16 @@ void whole_apply(struct rthread *t, const uint64_t *w)
 	case ST_SPACE:
 		core_flush(t->on, false);	/* a batch is of one space */
 		t->pub.space = ((const struct st_space *)record)->tag;
+		break;
+	case ST_PAGE:
+		if (core_told_page(t->on, record, &err) < 0)
+			engine_fails(e, &err);
+		break;
+	case ST_DROP:
+		core_told_drop(t->on, (enum st_drop_what)drop->what, drop->addr);
+		break;
+	case ST_DELIVERY:
+		core_deliver(t->on, w + sizeof *delivery / sizeof *w, delivery->accesses);
 		break;
 	}
 }

@@ -8,6 +8,8 @@
 #define RUN_MACHINE_EVENTS_H
 #include "run/threads/process.h"
 
+struct engine;
+
 /* Which of these options goes with no stream of a whole machine: a sentence; NULL: none. */
 const char *whole_misfit(const struct run_options *o);
 
@@ -23,7 +25,7 @@ int  whole_start(struct rthread *t, struct err *err);
 int  whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t length, struct err *err);
 
 /* ---- the cores' thread ---- */
-void whole_apply(struct rthread *t, const uint64_t *record);
+void whole_apply(struct engine *e, struct rthread *t, const uint64_t *record);
 /* Makes a batch the machine's: privilege level, and addresses without tags. */
 void whole_batch(const struct rthread *t, struct spmu_batch *b);
 #endif

@@ -109,7 +109,7 @@ struct process {
 	uint32_t index, pid, parent_pid;
 	int word_bytes;
 	bool has_regs;			/* its stream holds registers */
-	bool is_machine;		/* its stream is a whole machine's (machine_events.h) */
+	bool is_machine, has_pages;	/* its stream is a whole machine's (machine_events.h), and tells its pages */
 	char comm[16];
 	struct machine *machine;
 	struct machine *leader;		/* of a sampled run: the machine of the threads' leaders; else NULL */

@@ -28,9 +28,10 @@ static struct kept {
 static size_t kept_count;
 static unsigned kinds[ST_KINDS];
 
-int guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, struct err *err)
+int guest_stream_open(struct guest_stream **out, const char *path, unsigned word_bytes, bool pages, struct err *err)
 {
 	(void)path;
+	(void)pages;
 	(void)word_bytes;
 	(void)err;
 	*out = (struct guest_stream *)kept;

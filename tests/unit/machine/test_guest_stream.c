@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * A machine's stream (docs/reference/machine-stream.md): a replay counts what the guest's own PMU counted, to the last
+ * digit.  The guest is a toy: pseudo-random work at both privilege levels, in several address spaces, of both word
+ * sizes, with faults, interrupts, REP instructions that are interrupted, halts and pages that move.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "data_dir.h"
+#include "machine/machine.h"
+#include "run/run.h"
+#include "session/session.h"
+
+enum { USER = 0x401000, DATA = 0x600000, DATA_BYTES = 1 << 20, ROUNDS = 3000, FAULT = 14 };
+static const uint64_t kernel = UINT64_C(0xffffffff81000000), kernel_data = UINT64_C(0xffff888000000000);
+
+static struct {
+	uint64_t seed;
+	unsigned space, moved;
+	struct guest *g;
+} toy;
+
+static uint32_t chance(uint32_t of)
+{
+	toy.seed = toy.seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (uint32_t)(toy.seed >> 33) % of;
+}
+
+static void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
+{
+	(void)context;
+	(void)sent;
+	(void)lvt;
+}
+static int on_memory(void *context, uint64_t addr, void *to, size_t bytes)
+{
+	(void)context;
+	(void)addr;
+	(void)to;
+	(void)bytes;
+	return -1;
+}
+static int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
+{
+	(void)context;
+	(void)addr;
+	(void)from;
+	(void)bytes;
+	return -1;
+}
+static void on_registers(void *context, struct spmu_registers *out)
+{
+	(void)context;
+	memset(out, 0, sizeof *out);
+}
+/* Kernel code is in a page of 2 MB, which is global; a user's pages lie elsewhere in each space. */
+static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
+{
+	(void)context;
+	const uint64_t tables = 0x10000000 + toy.space * UINT64_C(0x10000);
+	*out = (struct guest_page){ .levels = 4, .shift = 12, .entry_bytes = 8 };
+	if (linear >= kernel) {
+		out->shift = 21;
+		out->levels = 3;
+		out->global = true;
+		out->frame = 0x1000000 + ((linear - kernel) >> 21 << 21);
+	} else if (linear >= kernel_data) {
+		out->frame = 0x2000000 + ((linear - kernel_data) >> 12 << 12);
+	} else {
+		out->frame = 0x4000000 + toy.space * UINT64_C(0x1000000) + (linear >> 12 << 12) +
+			(linear >> 12 == DATA >> 12 ? toy.moved * UINT64_C(0x8000000) : 0);
+	}
+	for (unsigned i = 0; i < out->levels; i++)
+		out->entry[i] = tables + i * UINT64_C(4096) + (linear >> (out->shift + 9 * i) & 511) * 8;
+	return true;
+}
+
+/* Executes an instruction; `access`: 0 none, else a guest_access at `addr`. */
+static void insn(uint64_t ip, unsigned cpl, unsigned bits, const char *code, unsigned len, unsigned access,
+	uint64_t addr, uint64_t next)
+{
+	const struct guest_insn i = { .ip = ip, .code = (const uint8_t *)code, .len = (uint8_t)len, .cpl = (uint8_t)cpl,
+		.bits = (uint8_t)bits };
+	if (!guest_watches(toy.g))
+		return;
+	guest_begin(toy.g, &i);
+	if (access)
+		guest_access(toy.g, (enum guest_access)access, addr, bits / 8);
+	guest_end(toy.g, next);
+}
+
+/* n rounds of: mov (%rsi), %rax; test %al, %al; jz, forward over a store; dec %ecx; jnz. */
+static void work(uint64_t at, unsigned cpl, unsigned bits, uint64_t data, unsigned n)
+{
+	const unsigned rex = bits == 64;
+	uint64_t ip = at;
+	while (n--) {
+		const bool skips = chance(3) == 0;
+		insn(ip, cpl, bits, rex ? "\x48\x8b\x06" : "\x8b\x06", 2 + rex, GUEST_LOAD, data + chance(DATA_BYTES / 8) * 8,
+			ip + 2 + rex);
+		ip += 2 + rex;
+		insn(ip, cpl, bits, "\x84\xc0", 2, 0, 0, ip + 2);
+		ip += 2;
+		const uint64_t behind = ip + 2 + 2 + rex;
+		insn(ip, cpl, bits, rex ? "\x74\x03" : "\x74\x02", 2, 0, 0, skips ? behind : ip + 2);
+		if (!skips)
+			insn(ip + 2, cpl, bits, rex ? "\x48\x89\x07" : "\x89\x07", 2 + rex, GUEST_STORE,
+				data + chance(512) * 8, behind);
+		ip = behind;
+		insn(ip, cpl, bits, rex ? "\xff\xc9" : "\x83\xe9\x01", rex ? 2 : 3, 0, 0, ip + (rex ? 2 : 3));
+		ip += rex ? 2 : 3;
+		const uint64_t next = n ? at : ip + 2;
+		insn(ip, cpl, bits, "\x75\xf0", 2, 0, 0, next);
+		ip = next;
+	}
+}
+
+static void trap(uint64_t from, unsigned vector, bool interrupt, uint64_t address)
+{
+	const struct guest_trap t = { .from = from, .vector = vector, .interrupt = interrupt, .address = address };
+	guest_event(toy.g, &t);
+	for (unsigned i = 0; i < 5; i++)
+		guest_access(toy.g, GUEST_STORE, kernel_data + 0x8000 - 8 * i, 8);
+}
+
+static void iret(uint64_t to)
+{
+	const struct guest_insn i = { .ip = kernel + 0x900, .code = (const uint8_t *)"\x48\xcf", .len = 2, .bits = 64 };
+	if (!guest_watches(toy.g))
+		return;
+	guest_begin(toy.g, &i);
+	for (unsigned k = 0; k < 5; k++)
+		guest_access(toy.g, GUEST_LOAD, kernel_data + 0x8000 - 8 * k, 8);
+	guest_end(toy.g, to);
+}
+
+/* rep movsq, interrupted once in the middle */
+static void copy(void)
+{
+	const struct guest_insn i = { .ip = kernel + 0x800, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3, .bits = 64,
+		.rep = true };
+	const unsigned at = chance(40);
+	for (unsigned k = 0; k < 2; k++) {
+		if (!guest_watches(toy.g))
+			return;
+		guest_begin(toy.g, &i);
+		for (unsigned n = k ? at : 0; n < (k ? 40 : at); n++) {
+			guest_access(toy.g, GUEST_LOAD, kernel_data + 0x10000 + 8 * n, 8);
+			guest_access(toy.g, GUEST_STORE, kernel_data + 0x20000 + 8 * n, 8);
+			guest_iteration(toy.g);
+		}
+		guest_end(toy.g, k ? i.ip + 3 : i.ip);
+		if (!k) {
+			trap(i.ip, 0xec, true, 0);
+			work(kernel + 0x400, 0, 64, kernel_data, 2);
+			iret(i.ip);
+		}
+	}
+}
+
+static void play(void)
+{
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		const unsigned bits = toy.space % 2 ? 32 : 64;
+		work(USER + toy.space % 2 * 0x1000, 3, bits, DATA, 1 + chance(6));
+		const uint64_t at = USER + 0x100;
+		const bool faults = chance(5) == 0;
+		if (faults) {		/* an instruction that begins and faults */
+			const struct guest_insn i = { .ip = at, .code = (const uint8_t *)"\x8b\x06", .len = 2, .cpl = 3,
+				.bits = (uint8_t)bits };
+			if (guest_watches(toy.g))
+				guest_begin(toy.g, &i);
+		}
+		trap(at, faults ? FAULT : 0x80, !faults && chance(2), faults ? DATA + 0x5000 : 0);
+		work(kernel + chance(4) * 64, 0, 64, kernel_data, 1 + chance(4));
+		if (chance(7) == 0)
+			copy();
+		if (chance(50) == 0)
+			guest_halted(toy.g, 5000 + chance(1000));
+		if (chance(20) == 0) {	/* a page moves */
+			toy.moved = !toy.moved;
+			guest_invlpg(toy.g, DATA);
+		}
+		if (chance(10) == 0) {
+			toy.space = chance(3);
+			guest_space(toy.g, 0x1000000 + toy.space * UINT64_C(0x1000));
+		}
+		iret(at);
+	}
+}
+
+/* Counts `code` at each privilege level and at both while the toy plays; writes the stream. */
+static void live(const char *core, const uint64_t *code, unsigned codes, uint64_t rings, const char *path, uint64_t *count)
+{
+	const struct guest_options o = { .data_dir = data_dir(), .core = core, .stream = path };
+	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_memory, .write = on_write,
+		.registers = on_registers, .walk = on_walk };
+	struct err err = { 0 };
+	memset(&toy, 0, sizeof toy);
+	if (guest_create(&toy.g, &o, &e, &err))
+		fail_msg("%s", err.text);
+	guest_paging(toy.g, GUEST_PAGED | GUEST_PAE | GUEST_LONG | GUEST_GLOBAL_PAGES);
+	guest_space(toy.g, 0x1000000);
+	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, 0), GUEST_DONE);
+	for (unsigned i = 0; i < codes; i++)
+		assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERFEVTSEL0 + i, code[i] | rings | SPMU_EVTSEL_EN), GUEST_DONE);
+	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, (1u << codes) - 1), GUEST_DONE);
+	play();
+	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, 0), GUEST_DONE);
+	struct guest_report r;
+	guest_report(toy.g, &r);
+	assert_null(r.failure);
+	if (guest_end_stream(toy.g, &err))
+		fail_msg("%s", err.text);
+	for (unsigned i = 0; i < codes; i++)
+		assert_int_equal(guest_rdmsr(toy.g, MSR_IA32_PMC0 + i, &count[i]), GUEST_DONE);
+	guest_destroy(toy.g);
+}
+
+/* ---- the replay ---- */
+
+static struct {
+	struct session *s;
+	unsigned batches[2];
+	uint64_t spaces;
+	bool tagged;
+} seen;
+
+static int on_start(void *context, struct run_thread *t, struct err *err)
+{
+	(void)context;
+	assert_true(t->is_machine);
+	return session_thread_start(seen.s, t, err);
+}
+static void on_end(void *context, struct run_thread *t)
+{
+	(void)context;
+	session_thread_end(seen.s, t);
+}
+static void on_batch(void *context, struct run_thread *t, const struct spmu_batch *b)
+{
+	(void)context;
+	seen.batches[t->cpl != 0]++;
+	seen.spaces |= UINT64_C(1) << t->space;
+	for (uint32_t i = 0; i < b->count; i++)
+		seen.tagged |= b->records[i].cpl != t->cpl || (!(b->records[i].ip >> 63) && b->records[i].ip >> 47);
+	session_batch(seen.s, t, b);
+}
+static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
+{
+	(void)context;
+	(void)pid;
+	(void)cycle;
+	session_side(seen.s, t, record);
+}
+
+static void replay(const char *core, const char *list, const char *path, uint64_t *count)
+{
+	char events[4096], why[512];
+	struct core_config c;
+	struct spmu_model *m;
+	struct session_events e = { 0 };
+	struct run_result result;
+	struct err err = { 0 };
+	memset(&seen, 0, sizeof seen);
+	assert_true(stream_machine(path));
+	assert_int_equal(core_config_load(&c, data_dir(), core, &err), 0);
+	c.both_rings = true;
+	snprintf(events, sizeof events, "%s/events/%s.tsv", data_dir(), c.pmu);
+	assert_int_equal(spmu_model_load(&m, events, why, sizeof why), SPMU_OK);
+	const struct session_parse_options how = { .model = m, .core = &c };
+	if (session_parse(&e, &how, list, &err))
+		fail_msg("%s", err.text);
+	const struct session_options so = { .core = &c, .model = m, .events = &e };
+	if (session_create(&seen.s, &so, &err))
+		fail_msg("%s", err.text);
+	const struct core_wanted wanted = session_wanted(seen.s);
+	const struct run_options o = { .data_dir = data_dir(), .core = &c, .replay = path, .wanted = &wanted };
+	const struct run_sink sink = { .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	if (run_program(&o, &sink, &result, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < e.count; i++)
+		count[i] = session_count(seen.s, i);
+	session_destroy(seen.s);
+	session_events_free(&e);
+	spmu_model_free(m);
+}
+
+static void test_a_replay_counts_what_the_guest_counted(void **state)
+{
+	(void)state;
+	static const uint64_t code[] = { 0xc0, 0x3c, 0xc5, 0x08d1, 0x0108 };
+	static const char *const suffix[] = { ":u", ":k", "" };
+	static const uint64_t rings[] = { SPMU_EVTSEL_USR, SPMU_EVTSEL_OS, SPMU_EVTSEL_USR | SPMU_EVTSEL_OS };
+	char path[] = "/tmp/test-guest-replay-XXXXXX", list[512];
+	uint64_t want[5], got[5], sum[5] = { 0 };
+	close(mkstemp(path));
+	for (unsigned k = 0; k < 3; k++) {
+		const char *s = suffix[k];
+		live("skylake", code, 5, rings[k], path, want);
+		snprintf(list, sizeof list, "instructions%s,cycles%s,branch-misses%s,MEM_LOAD_RETIRED.L1_MISS%s,"
+			"DTLB_LOAD_MISSES.MISS_CAUSES_A_WALK%s", s, s, s, s, s);
+		replay("skylake", list, path, got);
+		for (unsigned i = 0; i < 5; i++) {
+			assert_int_equal(got[i], want[i]);
+			assert_true(want[i] > 0);
+			if (k < 2)
+				sum[i] += got[i];
+			else
+				assert_int_equal(sum[i], got[i]);
+		}
+		assert_true(seen.batches[0] && seen.batches[1]);
+		assert_int_equal(seen.spaces, 14);
+		assert_false(seen.tagged);
+	}
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_replay_counts_what_the_guest_counted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -181,8 +181,8 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	size = symfile_read(s->file, s->symbol->start, code, size);
 	if (!size) {
 		free(code);
-		return err_set(err, ERR_INPUT, "%s: no code to show for %s (JIT code is not kept)", s->path,
-			s->symbol->name);
+		return err_set(err, ERR_INPUT, "%s: no code to show for %s (%s code is not kept)", s->path,
+			s->symbol->name, *s->path == '[' ? "the kernel's" : "JIT");
 	}
 	struct symbols_names *names;
 	if (symbols_names_open(&names, s->file, err)) {

@@ -2,6 +2,7 @@
  * Writes exact profiles; exact_record.h says what is written when. */
 #include "output/exact_record.h"
 #include "core/core.h"
+#include "symbols/symbols.h"
 #include "util/grow.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static int put(struct exact_record *r, unsigned event, uint64_t ip, uint64_t per
 	const struct followed *f = r->of;
 	struct perfdata_sample s = {
 		.event = r->first + event, .ip = ip, .period = period, .pid = f->pid, .tid = f->tid,
-		.cpu = f->cpu, .exact = true,
+		.cpu = f->cpu, .exact = true, .kernel = f->run->is_machine && symbols_is_kernel(ip),
 		.time = r->hz ? (uint64_t)((unsigned __int128)f->cycle * 1000000000 / r->hz) : f->cycle
 	};
 	return period ? perfdata_sample(r->w, &s) : 0;
@@ -136,6 +137,24 @@ static struct followed *find(const struct exact_record *r, const struct run_thre
 	return NULL;
 }
 
+/* Of a whole machine, each address space is a process. */
+static uint32_t pid_of(const struct run_thread *t, uint32_t pid)
+{
+	return t->is_machine ? symbols_space_pid(t->space) : pid;
+}
+
+/* The address space changed: what is held belongs to the one before. */
+static int on_space(struct exact_record *r, const struct run_thread *t)
+{
+	struct followed *f = find(r, t);
+	const uint32_t pid = pid_of(t, t->pid);
+	if (!f || f->pid == pid)
+		return 0;
+	const int rc = write_thread(r, f);
+	f->pid = f->tid = pid;
+	return rc;
+}
+
 static struct followed *follow(struct exact_record *r, const struct run_thread *t)
 {
 	struct followed *f = find(r, t);
@@ -146,7 +165,7 @@ static struct followed *follow(struct exact_record *r, const struct run_thread *
 		return NULL;
 	r->thread = grown;
 	f = &r->thread[r->threads];
-	*f = (struct followed){ .run = t, .pid = t->pid, .tid = t->tid, .cpu = t->cpu,
+	*f = (struct followed){ .run = t, .pid = pid_of(t, t->pid), .tid = pid_of(t, t->tid), .cpu = t->cpu,
 		.exact = exact_create(r->sample_cycles) };
 	if (!f->exact)
 		return NULL;
@@ -174,6 +193,8 @@ int exact_record_side(struct exact_record *r, const struct run_thread *t, uint32
 	const struct st_map *map = (const struct st_map *)record;
 	unsigned kind = ST_HEADER_KIND(record[0]);
 	int rc = 0;
+	if (kind == ST_SPACE && t)
+		return on_space(r, t);
 	if (kind != ST_MAP && kind != ST_COMM && kind != ST_PROCESS)
 		return 0;
 	if (kind == ST_MAP && (ST_HEADER_LOW(record[0]) < sizeof *map || !(map->prot & ST_PROT_X)))

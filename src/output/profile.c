@@ -61,7 +61,7 @@ static int on_map(struct profile *p, const struct perfdata_record *r)
 {
 	uint8_t id[PERFDATA_BUILD_ID_BYTES];
 	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL || r->pid == (uint32_t)-1)
-		return 0;	/* kernel addresses are not resolved */
+		return 0;	/* its functions are those of kallsyms */
 	struct symbols_map m = {
 		.addr = r->addr, .bytes = r->bytes, .offset = r->offset, .executable = r->prot & PROT_EXEC,
 		.path = r->text, .build_id = r->build_id, .build_id_bytes = r->build_id_bytes,
@@ -327,10 +327,7 @@ static void resolve(struct profile *p, const struct perfdata_record *r, uint64_t
 {
 	f->ip = ip;
 	f->level = kernel ? 'k' : '.';
-	if (kernel)
-		f->place = (struct symbols_place){ "[kernel.kallsyms]", "[kernel.kallsyms]", ip, NULL, NULL };
-	else
-		symbols_resolve(p->symbols, r->pid, ip, UINT64_MAX, &f->place);
+	symbols_resolve(p->symbols, kernel ? SYMBOLS_KERNEL : r->pid, ip, UINT64_MAX, &f->place);
 }
 
 static bool is_kernel(const struct perfdata_record *r)
@@ -622,6 +619,16 @@ static int entry_order(const void *x, const void *y, void *context)
 	return 0;
 }
 
+/* The kernel's names.  Only a file that was asked for must be there. */
+static int open_kernel(struct profile *p, struct err *err)
+{
+	bool asked;
+	struct err why = { 0 };
+	const char *path = perfdata_kallsyms(p->file, &asked);
+	const int code = path ? symbols_kernel(p->symbols, path, &why) : 0;
+	return code && (asked || code == ERR_NOMEM) ? err_set(err, code, "%s", why.text) : 0;
+}
+
 int profile_open(struct profile **out, struct perfdata_file *file, const struct profile_options *o, struct err *err)
 {
 	struct profile *p = calloc(1, sizeof *p);
@@ -632,6 +639,8 @@ int profile_open(struct profile **out, struct perfdata_file *file, const struct 
 	p->events = perfdata_event_count(file);
 	p->event = calloc(p->events, sizeof *p->event);
 	int code = p->event ? symbols_create(&p->symbols, err) : err_set(err, ERR_NOMEM, "out of memory");
+	if (!code)
+		code = open_kernel(p, err);
 	if (code) {
 		profile_free(p);
 		return code;

@@ -12,6 +12,7 @@
  */
 #include "output/recorder.h"
 #include "output/heapmap.h"
+#include "output/machine_record.h"
 #include "symbols/symbols.h"
 #include "util/grow.h"
 #include <stdio.h>
@@ -50,6 +51,7 @@ struct recorder {
 	struct symbols *symbols;	/* heap: for the names of allocation sites */
 	struct traced *process;
 	size_t processes, room;
+	struct machine_record *machine;	/* NULL: the stream is not of a whole machine */
 };
 
 int recorder_create(struct recorder **out, struct perfdata_writer *w, double hz, bool read_build_ids, struct err *err)
@@ -84,6 +86,7 @@ void recorder_destroy(struct recorder *r)
 		free(r->process[i].clock);
 	}
 	free(r->process);
+	machine_record_destroy(r->machine);
 	symbols_destroy(r->symbols);
 	free(r);
 }
@@ -165,6 +168,8 @@ static int on_process(struct recorder *r, const struct st_process *s, size_t byt
 {
 	const char *path = (const char *)(s + 1);
 	size_t room = bytes - sizeof *s;
+	if (s->is_machine)
+		return r->machine ? 0 : machine_record_create(&r->machine, r->w, ns(r, cycle));
 	struct traced *p = get_process(r, s->pid);
 	if (!p)
 		return ERR_NOMEM;
@@ -382,6 +387,8 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 	size_t bytes = ST_HEADER_LOW(record[0]);
 	uint32_t tid = t ? t->tid : pid;
 	struct traced *p;
+	if (r->machine)
+		return machine_record_side(r->machine, record, ns(r, cycle));
 	switch (ST_HEADER_KIND(record[0])) {
 	case ST_PROCESS:
 		return bytes < sizeof(struct st_process)
@@ -447,4 +454,9 @@ int recorder_side(struct recorder *r, const struct run_thread *t, uint32_t pid, 
 		return code;
 	}
 	return 0;
+}
+
+const char *recorder_note(const struct recorder *r)
+{
+	return r && r->machine ? machine_record_note(r->machine) : "";
 }

@@ -21,6 +21,23 @@ enum {
 
 /* ---- the thread ---- */
 
+static bool is_kallsyms(const uint64_t *record)
+{
+	return ST_HEADER_KIND(record[0]) == ST_SYMBOLS &&
+		((const struct st_symbols *)record)->what == ST_SYMBOLS_KALLSYMS;
+}
+
+/* run_options.kallsyms, as a stream says it. */
+static void tell_kallsyms(struct engine *e, struct rthread *t, uint32_t pid, uint64_t cycle)
+{
+	struct { struct st_symbols head; char path[4096]; } own = { .head = { .what = ST_SYMBOLS_KALLSYMS } };
+	const size_t length = strnlen(e->kallsyms, sizeof own.path - 1);
+	memcpy(own.path, e->kallsyms, length);
+	own.head.path_bytes = (uint32_t)length + 1;
+	own.head.header = ST_HEADER(ST_SYMBOLS, sizeof own.head + (length + 8) / 8 * 8);
+	e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, (const uint64_t *)&own, cycle);
+}
+
 void engine_pass_side(struct engine *e, struct rthread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
 	if (t && ST_HEADER_KIND(record[0]) == ST_COMM) {
@@ -32,8 +49,12 @@ void engine_pass_side(struct engine *e, struct rthread *t, uint32_t pid, const u
 	if (t && t->pub.registers && ST_HEADER_KIND(record[0]) == ST_REGS)
 		history_file(t->pub.registers, ((const struct st_regs *)record)->gpr,
 			((const struct st_regs *)record)->flags);
-	if (e->sink->side)
-		e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, cycle);
+	const struct st_process *image = (const struct st_process *)record;
+	if (!e->sink->side || (e->kallsyms && is_kallsyms(record)))
+		return;
+	e->sink->side(e->sink->context, t ? &t->pub : NULL, pid, record, cycle);
+	if (e->kallsyms && ST_HEADER_KIND(record[0]) == ST_PROCESS && image->is_machine)
+		tell_kallsyms(e, t, pid, cycle);
 }
 
 void engine_fails(struct engine *e, const struct err *why)

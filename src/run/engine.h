@@ -49,6 +49,7 @@ struct engine_worker {
 
 struct engine {
 	const struct run_sink *sink;
+	const char *kallsyms;		/* run_options.kallsyms */
 	pthread_mutex_t lock;
 	pthread_cond_t emptied, turned;
 	bool stop, front_waits;

@@ -535,6 +535,7 @@ int run_program(const struct run_options *o, const struct run_sink *sink, struct
 	if (rc == 0)
 		rc = engine_start(&r.engine, sink, sample_jobs(o), err);
 	if (rc == 0) {
+		r.engine.kallsyms = o->kallsyms;
 		if (o->hub)
 			rc = stream_hub_join(&r.stream, o->hub, o->reader, err);
 		else if (o->takes || o->parts.of)

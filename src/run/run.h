@@ -170,6 +170,9 @@ struct run_options {
 	 * the program had executed nothing else.  of 0: all. */
 	struct run_parts parts;
 	const char *save;	/* also record the stream there */
+	/* Of a replay of a whole machine: the sink gets this file's name as that of the kernel's names (ST_SYMBOLS)
+	 * instead of the one that the stream gives.  NULL: no. */
+	const char *kallsyms;
 	char *const *env;	/* as in stream_launch */
 	/* NULL, or set before each tick: the share of the stream that was read, 0 to 1; -1: it is not known */
 	double *share;

@@ -38,6 +38,15 @@ struct stream_span {
 	size_t count;		/* 64-bit words */
 };
 
+/* The path of a whole record that was read; NULL: it has none that ends. */
+static inline const char *st_symbols_path(const struct st_symbols *s)
+{
+	const size_t bytes = ST_HEADER_LOW(s->header);
+	const char *path = (const char *)(s + 1);
+	return bytes >= sizeof *s && s->path_bytes && s->path_bytes <= bytes - sizeof *s && !path[s->path_bytes - 1]
+		? path : NULL;
+}
+
 enum stream_state { STREAM_END = 0, STREAM_SPAN = 1, STREAM_IDLE = 2 };
 
 /* Finds the file that a command name stands for and makes the checks of find_program.c.  path: room for PATH_MAX. */

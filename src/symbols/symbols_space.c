@@ -5,6 +5,7 @@
  * a list of the past, which is only used for questions about earlier times.  A file is opened when the first
  * address in it is looked up.
  */
+#include "symbols/kallsyms.h"
 #include "symbols/symbols_private.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct symbols {
 	size_t processes;
 	struct symbols_object **object;
 	size_t objects;
+	bool machine;
 };
 
 int symbols_create(struct symbols **out, struct err *err)
@@ -339,6 +341,42 @@ int symbols_fork(struct symbols *s, uint32_t parent, uint32_t child, uint64_t ti
 	return 0;
 }
 
+void symbols_machine(struct symbols *s)
+{
+	s->machine = true;
+}
+
+/* The kernel's objects have their symbols from the start. */
+static int map_kernel(struct symbols *s, struct kallsyms *k)
+{
+	struct process *p = get_process(s, SYMBOLS_KERNEL);
+	struct symbols_object **object = calloc(k->owners + 1, sizeof *object);
+	int code = p && object ? 0 : ERR_NOMEM;
+	for (size_t i = 0; !code && i < k->owners; i++) {
+		struct symbols_object *o = object[i] = get_object(s, k->owner[i].name, OBJECT_NAMED, NULL, 0);
+		if (!o)
+			code = ERR_NOMEM;
+		else if (!o->file)	/* else it is known already, and places may point to its symbols */
+			o->file = kallsyms_take(k, i);
+	}
+	for (size_t i = 0; !code && i < k->ranges; i++) {
+		const struct kallsyms_range *r = &k->range[i];
+		code = add(p, &(struct mapping){ r->start, r->end, r->start, 0, UINT64_MAX, object[r->owner] }, 0);
+	}
+	free(object);
+	return code;
+}
+
+int symbols_kernel(struct symbols *s, const char *path, struct err *err)
+{
+	struct kallsyms *k = NULL;
+	int code = kallsyms_open(&k, path, err);
+	if (!code && map_kernel(s, k))
+		code = err_set(err, ERR_NOMEM, "out of memory");
+	kallsyms_close(k);
+	return code;
+}
+
 static const struct mapping *lookup(const struct process *p, uint64_t ip, uint64_t time)
 {
 	size_t at = first_behind(p, ip);
@@ -355,9 +393,12 @@ static const struct mapping *lookup(const struct process *p, uint64_t ip, uint64
 
 void symbols_resolve(struct symbols *s, uint32_t pid, uint64_t ip, uint64_t time, struct symbols_place *place)
 {
-	const struct process *p = find_process(s, pid);
+	const bool kernel = pid == SYMBOLS_KERNEL || (s->machine && symbols_is_kernel(ip));
+	const struct process *p = find_process(s, kernel ? SYMBOLS_KERNEL : pid);
 	const struct mapping *m = p ? lookup(p, ip, time) : NULL;
 	*place = (struct symbols_place){ "[unknown]", "", ip, NULL, NULL };
+	if (kernel)
+		place->dso = place->path = KALLSYMS_KERNEL;
 	if (!m)
 		return;
 	struct symbols_object *o = m->object;

@@ -58,8 +58,8 @@ $P/l1_miss-p4-full: L1_MISS := -DROUNDS=10000000
 $P/l1_miss-p4 $P/l1_miss-p4-wide $P/l1_miss-p4-full: tests/programs/l1_miss.S
 	@mkdir -p $(@D)
 	gcc -m32 -nostdlib -static -no-pie $(L1_MISS) -o $@ $<
-programs: $P/wrongpath $P/disassemble $P/rearrive $P/big_profile
-$P/disassemble $P/rearrive $P/big_profile: $P/%: tests/programs/%.c build/libsoftpmu.a
+programs: $P/wrongpath $P/disassemble $P/rearrive $P/big_profile $P/machine_stream
+$P/disassemble $P/rearrive $P/big_profile $P/machine_stream: $P/%: tests/programs/%.c build/libsoftpmu.a
 	@mkdir -p $(@D)
 	gcc -std=gnu17 -g -O2 -Wall -Wextra -D_GNU_SOURCE -Iinclude -Isrc -o $@ $^ $(LDLIBS)
 

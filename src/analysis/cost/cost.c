@@ -237,6 +237,13 @@ void cost_thread_window(struct cost_thread *t, const struct run_window *part)
 	t->counting = windows_part(t->windows, part, t->now);
 }
 
+void cost_thread_pid(struct cost_thread *t, uint32_t pid)
+{
+	if (pid != t->pid && t->exact)
+		t->run->failed |= exact_take(t->exact, on_exact, t) || exact_failed(t->exact);
+	t->pid = pid;
+}
+
 static void thread_release(struct cost_thread *t)
 {
 	free(t->now);

@@ -160,6 +160,8 @@ int  cost_thread_start(struct cost_run *r, struct cost_thread **out, uint32_t pi
 /* Of a sampled run: behind cost_thread_start; and run_sink.window. */
 int  cost_thread_sample(struct cost_thread *t, const struct run_thread *run, struct err *err);
 void cost_thread_window(struct cost_thread *t, const struct run_window *part);
+/* What follows belongs to this process: of a whole machine, where address spaces take turns. */
+void cost_thread_pid(struct cost_thread *t, uint32_t pid);
 void cost_thread_batch(struct cost_thread *t, const struct spmu_batch *b);
 void cost_thread_end(struct cost_thread *t);
 /* Call when all threads have ended. 0, or ERR_NOMEM if memory ran out during the run. */

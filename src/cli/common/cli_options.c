@@ -76,6 +76,9 @@ const struct option cli_run_options[] = {
 		"--replay.", .filled = true),
 	OPT_TEXT(0, "replay", "FILE", struct cli_run, run.replay, "Take the stream from FILE; no program is run.",
 		.filled = true),
+	OPT_TEXT(0, "kallsyms", "FILE", struct cli_run, run.kallsyms, "With --replay of a whole machine's stream, name "
+		"the kernel's functions by FILE, a copy of its /proc/kallsyms. Default: the file that softpmu machine "
+		"was given.", .filled = true),
 	OPT_REFUSED('p', "pid", "the tracer cannot attach to a process that runs already", "start the program under "
 		"softpmu"),
 	OPT_END

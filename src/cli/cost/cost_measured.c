@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What `softpmu cost` measures (cost_state.h): the run on the unchanged machine, and replays on changed ones. */
+#include "cli/common/cli_symbols.h"
 #include "cli/cost/cost_state.h"
 #include "core/machine/leads.h"
 #include "run/together.h"
@@ -121,7 +122,7 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	const struct measuring *at = context;
 	struct cost *c = at->c;
 	struct measured *m = calloc(1, sizeof *m);
-	int rc = m ? cost_thread_start(at->run, &m->cost, t->pid, err) : err_set(err, ERR_NOMEM, "out of memory");
+	int rc = m ? cost_thread_start(at->run, &m->cost, cli_symbols_pid(t), err) : err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc && c->sample.on)
 		rc = cost_thread_sample(m->cost, t, err);
 	if (!rc && c->graph && at->run == c->base)
@@ -163,7 +164,10 @@ static uint64_t on_window(void *context, struct run_thread *t, const struct run_
 static void on_side(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
 	const struct measuring *at = context;
-	(void)t, (void)cycle;
+	const struct measured *m = t ? t->sink_private : NULL;
+	(void)cycle;
+	if (m && ST_HEADER_KIND(record[0]) == ST_SPACE)
+		cost_thread_pid(m->cost, cli_symbols_pid(t));
 	if (at->run == at->c->base)
 		cost_places_side(at->c->places, pid, record);
 }

@@ -19,7 +19,7 @@ static bool matches(const struct symbol *s, const char *name)
 }
 
 struct options {
-	const char *input, *symbol, *dsos;
+	const char *input, *symbol, *dsos, *kallsyms;
 	const char *hand_over;		/* the option that asks for perf; NULL: none */
 	double percent_limit;
 	struct annotate_options print;
@@ -37,6 +37,8 @@ static const struct option options[] = {
 		"PERCENT of the event."),
 	OPT_TEXT('s', "symbol", "SYMBOL", struct options, symbol, "Print this function, named as report names it or "
 		"as the file does (_ZN...)."),
+	OPT_TEXT(0, "kallsyms", "FILE", struct options, kallsyms, "Name the kernel's functions by FILE, a copy of its "
+		"/proc/kallsyms. Default: the file that perf.data names, if it is there."),
 	OPT_CHOICE(0, "cycles", "exact", struct options, exact, true, "Print the exact profile (softpmu record "
 		"--exact): cycles and their causes at each instruction."),
 	OPT_FLAG('n', "show-nr-samples", struct options, samples, "Print the number of samples at each instruction, "
@@ -146,6 +148,7 @@ static int run(int argc, char **argv)
 	o.print.intel = o.intel;
 	if (cli_open_data(&file, o.input))
 		return 1;
+	perfdata_use_kallsyms(file, o.kallsyms);
 	if (o.exact) {
 		int status = run_exact(&o, file);
 		perfdata_close(file);

@@ -12,6 +12,7 @@
 #include "session/driver/data_source.h"
 #include "session/driver/precise.h"
 #include "session/session.h"
+#include "symbols/symbols.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -103,6 +104,10 @@ static void on_sample(void *context, struct run_thread *t, const struct session_
 		.event = s->event, .ip = s->ip, .time = s->time_ns, .period = s->period, .pid = s->pid, .tid = s->tid,
 		.cpu = s->cpu, .chain = s->chain, .chain_length = s->chain_length, .exact = s->exact,
 	};
+	if (t->is_machine) {
+		out.kernel = symbols_is_kernel(s->ip);	/* skid may leave the kernel */
+		out.pid = out.tid = symbols_space_pid(s->space);
+	}
 	uint64_t reg[PERFDATA_REG_COUNT];
 	if (s->has_pushout) {
 		out.weight = s->pushout;
@@ -257,6 +262,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 	o->writer = NULL;
 	if (result->note[0])
 		cli_warn("%s", result->note);
+	if (*recorder_note(o->recorder))
+		cli_warn("%s", recorder_note(o->recorder));
 	if (result->threads_at_once)
 		cli_warn(CLI_SAMPLE_THREADS);
 	if (result->threads_detailed)

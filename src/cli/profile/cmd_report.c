@@ -21,7 +21,7 @@ struct options {
 	const char *input;
 	struct profile_options profile;
 	struct report_options report;
-	const char *sort, *html, *compare, *add;
+	const char *sort, *html, *compare, *add, *kallsyms;
 	bool json, children, no_chains, order_set, counts, verbose, exact, errors, branches, header, header_only;
 	enum terminal_when colour;
 	const char *hand_over;		/* the option that asks for perf; NULL: none */
@@ -258,6 +258,8 @@ static const struct option options[] = {
 	OPT_GROUP("What is printed"),
 	OPT_CALL('F', "fields", "FIELD,...", set_fields, "Print these columns: overhead (or overhead_children), "
 		"sample, and sort keys."),
+	OPT_TEXT(0, "kallsyms", "FILE", struct options, kallsyms, "Name the kernel's functions by FILE, a copy "
+		"of its /proc/kallsyms. Default: the file that perf.data names, if it is there."),
 	OPT_FLAG(0, "full-source-path", struct options, profile.full_paths, "Print the whole path of source files."),
 	OPT_FLAG(0, "show-total-period", struct options, report.totals, "Add a column with the sum of the periods."),
 	OPT_FLAG(0, "hierarchy", struct options, report.hierarchy, "Print a tree of entries: one level for each sort "
@@ -319,7 +321,6 @@ static const struct option options[] = {
 	OPT_PERF(0, "group-sort-idx", "N", ": such a table by event N."),
 	OPT_PERF(0, "symfs", "DIR", ": symbols of files below DIR."),
 	OPT_PERF('k', "vmlinux", "FILE", ": a kernel's symbols."),
-	OPT_PERF(0, "kallsyms", "FILE", ": a kernel's symbols."),
 	OPT_PERF('m', "modules", NULL, ": a kernel's modules."),
 	OPT_PERF(0, "show-cpu-utilization", NULL, ": columns of user and kernel mode."),
 	OPT_PERF(0, "socket-filter", "N", ": samples of one socket."),
@@ -554,6 +555,10 @@ static int run(int argc, char **argv)
 		cli_error("--add goes with --html");
 		return 2;
 	}
+	if (o.html && o.kallsyms) {
+		cli_error("--kallsyms does not go with --html: record --kallsyms names the file for all readers");
+		return 2;
+	}
 	if (o.html)
 		return report_html(o.html, o.input, o.compare, o.add);
 	struct err err = { 0 };
@@ -563,6 +568,7 @@ static int run(int argc, char **argv)
 		return 1;
 	if (o.header || o.header_only)
 		print_header(file);
+	perfdata_use_kallsyms(file, o.kallsyms);
 	if (o.header_only) {
 		perfdata_close(file);
 		return 0;

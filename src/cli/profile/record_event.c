@@ -30,7 +30,7 @@ void record_describe(const struct session_event *e, struct perfdata_event *out)
 		.frequency = e->period ? 0 : e->frequency,
 		.precise = e->precise,
 		.exclude_user = e->exclude_user,
-		.exclude_kernel = true,
+		.exclude_kernel = e->exclude_kernel,
 	};
 	if (e->source == SESSION_PUSHOUT)
 		out->config =

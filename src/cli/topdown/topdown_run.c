@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * topdown's run (topdown_run.h): which events are counted, where batches go, and the results. */
+#include "cli/common/cli_symbols.h"
 #include "cli/topdown/topdown_run.h"
 #include <math.h>
 #include <stdlib.h>
@@ -235,7 +236,7 @@ static void on_batch(void *context, struct run_thread *run, const struct spmu_ba
 	if (s && s->fields)
 		spmu_consume(s->fields, b);
 	if (s && t->places)
-		fail(t, topdown_places_batch(t->places, run->pid, b, &t->why));
+		fail(t, topdown_places_batch(t->places, cli_symbols_pid(run), b, &t->why));
 	if (s && t->one)
 		to_one(t, s, b);
 	session_batch(t->session, run, b);

@@ -29,7 +29,7 @@ enum perfdata_feature { /* bit numbers of the header's feature map that are writ
 	PERFDATA_EVENT_DESC, PERFDATA_NUMA_TOPOLOGY = 14, PERFDATA_BRANCH_STACK, PERFDATA_STAT = 19, PERFDATA_CACHE,
 	PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY, PERFDATA_COMPRESSED = 27,
 	/* softpmu's own, which perf skips as it skips all that it does not know */
-	PERFDATA_OWN = 240, PERFDATA_TIMELINE = PERFDATA_OWN,
+	PERFDATA_OWN = 240, PERFDATA_TIMELINE = PERFDATA_OWN, PERFDATA_KALLSYMS /* path of the kernel's names */,
 	PERFDATA_FEATURES = 256,
 };
 
@@ -104,6 +104,9 @@ struct perfdata_sample {
 	const uint64_t *chain;		/* innermost first, the ip included; NULL if none */
 	size_t chain_length;
 	bool exact;			/* ip is the instruction that caused the event */
+	/* Of the kernel of a whole machine: ip is, and so are those entries of the chain that are in the upper half, up
+	 * to the first that is not. */
+	bool kernel;
 	/* By options.fields: */
 	uint64_t addr, data_src;	/* data_src: union perf_mem_data_src */
 	uint32_t weight;
@@ -121,6 +124,12 @@ int perfdata_create(struct perfdata_writer **out, const struct perfdata_options 
  * Return a negative error once the file could not be written; later calls do nothing and return the same. */
 int perfdata_comm(struct perfdata_writer *w, uint32_t pid, uint32_t tid, const char *comm, bool exec, uint64_t time);
 int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint64_t time);
+/* Code of the kernel: all of its own, or a module's.  path: "[kernel.kallsyms]_text", "[ext4]".  offset: of the former
+ * the address of _text. */
+int perfdata_mmap_kernel(struct perfdata_writer *w, const char *path, uint64_t addr, uint64_t bytes, uint64_t offset,
+	uint64_t time);
+/* A build-id of the kernel, of PERFDATA_BUILD_ID_BYTES: without one perf takes the names of the host's kernel. */
+int perfdata_kernel_build_id(struct perfdata_writer *w, const uint8_t *build_id);
 int perfdata_fork(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
 	uint64_t time);
 int perfdata_exit(struct perfdata_writer *w, uint32_t pid, uint32_t parent_pid, uint32_t tid, uint32_t parent_tid,
@@ -212,6 +221,10 @@ struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
 /* Returns the bytes of a feature of softpmu's own, or NULL if the file has none. */
 const void *perfdata_own_bytes(const struct perfdata_file *f, enum perfdata_feature feature, size_t *bytes);
+/* A copy of the kernel's /proc/kallsyms: the one of perfdata_use_kallsyms (borrowed; NULL: none), then *asked is true, or
+ * the one that the file names; NULL: neither. */
+void perfdata_use_kallsyms(struct perfdata_file *f, const char *path);
+const char *perfdata_kallsyms(const struct perfdata_file *f, bool *asked);
 /* Gets the data or unified cache of a level from the CACHE feature, without its type.  Returns false if the file has
  * none. */
 bool perfdata_data_cache(const struct perfdata_file *f, unsigned level, struct perfdata_cache *out);

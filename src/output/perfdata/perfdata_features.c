@@ -41,7 +41,7 @@ static void put_build_ids(struct bytes *b, const struct perfdata_writer *w)
 		const struct known_file *file = &w->file[i];
 		size_t length = strlen(file->path) + 1, padded = (length + NAME_ALIGN - 1) / NAME_ALIGN * NAME_ALIGN;
 		struct perf_event_header h = {
-			.misc = PERF_RECORD_MISC_USER | MISC_BUILD_ID_SIZE,
+			.misc = (file->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) | MISC_BUILD_ID_SIZE,
 			.size = (uint16_t)(sizeof h + 4 + 24 + padded),
 		};
 		uint8_t id[24] = { 0 };

@@ -25,7 +25,7 @@ struct perfdata_file {
 	size_t ids;
 	struct index_entry *index;
 	size_t indexed, next;
-	const char *note;
+	const char *note, *kallsyms;
 };
 
 /* A part of the file that is consumed from its start. */

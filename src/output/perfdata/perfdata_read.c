@@ -194,6 +194,19 @@ const void *perfdata_own_bytes(const struct perfdata_file *f, enum perfdata_feat
 	return *bytes ? f->bytes + f->feature[feature].offset : NULL;
 }
 
+void perfdata_use_kallsyms(struct perfdata_file *f, const char *path)
+{
+	f->kallsyms = path;
+}
+
+const char *perfdata_kallsyms(const struct perfdata_file *f, bool *asked)
+{
+	size_t bytes;
+	const char *path = perfdata_own_bytes(f, PERFDATA_KALLSYMS, &bytes);
+	*asked = f->kallsyms;
+	return f->kallsyms ? f->kallsyms : path && !path[bytes - 1] ? path : NULL;
+}
+
 static int read_event_names(struct perfdata_file *f, struct err *err)
 {
 	struct cursor c = at(f, &f->feature[PERFDATA_EVENT_DESC]);

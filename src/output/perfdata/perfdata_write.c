@@ -187,6 +187,32 @@ int perfdata_mmap(struct perfdata_writer *w, const struct perfdata_map *m, uint6
 	return 0;
 }
 
+int perfdata_mmap_kernel(struct perfdata_writer *w, const char *path, uint64_t addr, uint64_t bytes, uint64_t offset,
+	uint64_t time)
+{
+	const struct { uint32_t pid, tid; uint64_t addr, bytes, offset; } body = { UINT32_MAX, 0, addr, bytes, offset };
+	const size_t length = strnlen(path, PATH_LIMIT - 1), padded = length / 8 * 8 + 8;
+	uint8_t *p = record(w, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, 8 + sizeof body + padded +
+		sizeof(struct sample_id));
+	if (!p)
+		return w->error.code;
+	memcpy(p, &body, sizeof body);
+	memset(p + sizeof body, 0, padded);
+	memcpy(p + sizeof body, path, length);
+	put_sample_id(p + sizeof body + padded, body.pid, body.tid, time);
+	return 0;
+}
+
+int perfdata_kernel_build_id(struct perfdata_writer *w, const uint8_t *build_id)
+{
+	const size_t before = w->files;
+	const int code = know_file(w, &(struct perfdata_map){ .path = "[kernel.kallsyms]", .build_id = build_id,
+		.build_id_bytes = PERFDATA_BUILD_ID_BYTES });
+	if (!code && w->files > before)
+		w->file[before].kernel = true;
+	return code;
+}
+
 static int task(struct perfdata_writer *w, uint32_t type, uint32_t pid, uint32_t parent_pid, uint32_t tid,
 	uint32_t parent_tid, uint64_t time)
 {
@@ -246,22 +272,32 @@ static size_t put_more(const struct perfdata_writer *w, const struct perfdata_sa
 	return n;
 }
 
+static uint8_t *put_word(uint8_t *p, uint64_t word)
+{
+	memcpy(p, &word, sizeof word);
+	return p + sizeof word;
+}
+
 int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 {
 	struct sample_body body = { s->event + 1, s->ip, s->pid, s->tid, s->time, s->cpu, 0, s->period };
-	size_t frames = s->chain ? s->chain_length : 0;
+	const uint64_t *chain = s->chain_length && s->chain ? s->chain : &s->ip;
+	size_t frames = s->chain_length && s->chain ? s->chain_length : 1, kernel = 0;
 	if (frames > PERFDATA_CHAIN_MAX)
 		frames = PERFDATA_CHAIN_MAX;
+	while (s->kernel && kernel < frames && chain[kernel] >> 63)
+		kernel++;
 	if (s->event >= w->events)
 		return err_set(&w->error, ERR_INPUT, "%s: sample of an event that the file does not have", w->path);
-	/* A sample without frames still has the context marker and its own address. */
-	size_t words = w->call_chains ? 2 + (frames ? frames : 1) : 0;
+	/* A length, the frames, and markers ahead of the kernel's and the program's.  A sample without frames still
+	 * has its own address. */
+	size_t words = w->call_chains ? 1 + frames + (kernel > 0) + (kernel < frames) : 0;
 	size_t branches = s->branch ? s->branches < BRANCHES_LIMIT ? s->branches : BRANCHES_LIMIT : 0;
 	uint64_t more[2 + 3 * BRANCHES_LIMIT + 2 + 1 + PERFDATA_REG_COUNT], addr = s->addr;
 	size_t after = put_more(w, s, branches, more), at = offsetof(struct sample_body, cpu);
 	bool has_addr = w->sample_type & PERF_SAMPLE_ADDR;
-	uint8_t *p = record(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER | (s->exact ? PERF_RECORD_MISC_EXACT_IP : 0),
-			    8 + sizeof body + 8 * (words + after + has_addr));
+	uint8_t *p = record(w, PERF_RECORD_SAMPLE, (s->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) |
+			    (s->exact ? PERF_RECORD_MISC_EXACT_IP : 0), 8 + sizeof body + 8 * (words + after + has_addr));
 	if (!p)
 		return w->error.code;
 	memcpy(p, &body, at);
@@ -272,10 +308,15 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 	memcpy(p + at, (const uint8_t *)&body + at, sizeof body - at);
 	p += sizeof body;
 	if (words) {
-		uint64_t head[2] = { words - 1, PERF_CONTEXT_USER };
-		memcpy(p, head, 16);
-		memcpy(p + 16, frames ? s->chain : &s->ip, 8 * (words - 2));
-		p += 8 * words;
+		p = put_word(p, words - 1);
+		if (kernel)
+			p = put_word(p, (uint64_t)PERF_CONTEXT_KERNEL);
+		memcpy(p, chain, 8 * kernel);
+		p += 8 * kernel;
+		if (kernel < frames)
+			p = put_word(p, (uint64_t)PERF_CONTEXT_USER);
+		memcpy(p, chain + kernel, 8 * (frames - kernel));
+		p += 8 * (frames - kernel);
 	}
 	memcpy(p, more, 8 * after);
 	if (!w->samples || s->time < w->first_time)

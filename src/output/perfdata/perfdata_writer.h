@@ -8,7 +8,7 @@
 
 enum { CHUNK = 64 * 1024, MARKS = 8, PATH_LIMIT = 4096, BRANCHES_LIMIT = 256, CACHES = 8 };
 
-struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8_t build_id_bytes; };
+struct known_file { char *path; uint8_t build_id[PERFDATA_BUILD_ID_BYTES]; uint8_t build_id_bytes; bool kernel; };
 
 struct perfdata_writer {
 	int fd;

@@ -60,6 +60,7 @@ include src/valgrind/tracer.mk		# target `tracer`: build/libexec/softpmu-tracer-
 include tests/programs/programs.mk	# target `programs`: what the system tests run
 include tests/native/native.mk		# the microbenchmarks, among `programs`
 include tests/fuzz/fuzz.mk		# target `fuzz`: the fuzzers
+include src/guest/guest.mk		# target `guest`: what runs inside a Linux guest of it
 include src/machine/machine.mk		# target `machine`: build/libexec/softpmu-machine, and `check-machine`
 include experiments/experiments.mk	# the targets that make the results in docs/measured
 

@@ -163,10 +163,21 @@ void guest_lvt(struct guest *g, uint32_t value)
 }
 
 /* CPUID.01H: the signature is the core's; what the PMU has comes from the PMU alone. */
+/* Time-stamp counter and processor base frequency: the counter and the local APIC's timer count the core's cycles. */
+static void clock_leaf(const struct guest *g, uint32_t leaf, uint32_t regs[4])
+{
+	const double ghz = g->config.frequency_ghz;
+	regs[0] = leaf == 0x15 ? 1 : (uint32_t)(ghz * 1e3);
+	regs[1] = leaf == 0x15 ? 1 : (uint32_t)(ghz * 1e3);
+	regs[2] = leaf == 0x15 ? (uint32_t)(ghz * 1e9) : 100;
+	regs[3] = 0;
+}
+
 void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 	static const uint32_t pmu_ecx = 1u << 2 | 1u << 4 | 1u << 15, pmu_edx = 1u << 21;
 	uint32_t bits[4] = { 0 };
+	enum { SKYLAKE = 0x406e3 };	/* signature of the first processor with leaf 15H */
 	const uint32_t signature = (uint32_t)strtoul(g->config.cpuid_signature, NULL, 16);
 	switch (leaf) {
 	case 1:
@@ -181,6 +192,11 @@ void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs
 		spmu_cpuid_bits(g->pmu, leaf, bits);
 		for (unsigned i = 0; i < 4; i++)
 			regs[i] |= bits[i];
+		break;
+	case 0x15:
+	case 0x16:
+		if (signature >= SKYLAKE)	/* earlier processors end with a lower leaf */
+			clock_leaf(g, leaf, regs);
 		break;
 	case 0x0a:
 	case 0x1c:

@@ -5,14 +5,13 @@
  */
 #include "cli/cli.h"
 #include "cli/machine/machine_config.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "cli/machine/machine_linux.h"
+#include "cli/machine/machine_run.h"
+#include "cli/machine/machine_state.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 extern const struct cli_command cmd_machine;
@@ -20,18 +19,47 @@ extern const struct cli_command cmd_machine;
 struct request {
 	struct cli_run run;
 	struct machine_config config;
+	struct machine_linux linux_guest;
 	const char *report;
 	bool shows;		/* --show-config */
 };
 
 static const struct option options[] = {
-	OPT_TEXT(0, "rom", "FILE", struct request, config.rom, "Start with this image in the place of the BIOS: up to "
-		"128 KB, a multiple of 512 bytes, which end at 4 GB, the reset vector in the last 16 bytes.",
+	OPT_TEXT(0, "kernel", "FILE", struct request, linux_guest.kernel, "Boot this Linux kernel: a bzImage, such as "
+		"Debian's /boot/vmlinuz-*. tools/machine/fetch-kernel.sh in softpmu's source fetches "
+		"one.", .filled = true),
+	OPT_TEXT(0, "run", "COMMAND", struct request, linux_guest.command, "Run this in the guest by /bin/sh -c, as "
+		"root. What it prints comes to standard output and standard error, and its exit status is this "
+		"command's.",
+		.filled = true),
+	OPT_LIST(0, "add", "PATH", struct request, linux_guest.add, linux_guest.adds, "Bring a program, a file or a "
+		"folder of the host into the guest, under the same name. With a program come its shared libraries. "
+		"May be repeated.",
+		.filled = true, .more = "put them into a folder, and add that"),
+	OPT_TEXT(0, "root", "DIR", struct request, linux_guest.root, "Use a copy of this folder as the guest's /. "
+		"Without it, / has what --add names, a shell, and some thirty tools of the host.", .filled = true),
+	OPT_TEXT(0, "out", "DIR", struct request, linux_guest.out, "Bring to DIR what the command leaves in /out.",
+		.filled = true),
+	OPT_TEXT(0, "state", "DIR", struct request, linux_guest.state, "Save the booted machine in DIR, and begin "
+		"there the next time: with the same kernel, files and options, only --run, --out, --kallsyms, "
+		"--console and --report may differ.", .filled = true),
+	OPT_TEXT(0, "append", "TEXT", struct request, linux_guest.append, "Append TEXT to the kernel's command line.",
+		.filled = true),
+	OPT_TEXT(0, "console", "FILE", struct request, linux_guest.console, "Write the kernel's messages to FILE.",
+		.filled = true),
+	OPT_TEXT(0, "kallsyms", "FILE", struct request, linux_guest.kallsyms, "Write the guest's /proc/kallsyms to "
+		"FILE.",
+		.filled = true),
+	OPT_TEXT(0, "rom", "FILE", struct request, config.rom, "Instead of a kernel: start with this image in the "
+		"place of the BIOS, up to 128 KB, a multiple of 512 bytes, which end at 4 GB, the reset vector in the "
+		"last 16 bytes.",
 		.filled = true),
 	OPT_CHOICE(0, "timing", "counting|marked|always", struct request, config.timing, MACHINE_COUNTING,
 		"When the core times the guest: while it has a counter, LBR or BTS switched on (the default); between "
 		"marks that it sets (a 1 or 0 written to port 5350H); always. At other times the guest runs at the "
 		"emulator's speed, an instruction a cycle, and no counter moves."),
+	OPT_FLAG(0, "functional", struct request, config.functional, "Time nothing: all counters stay 0."),
+	OPT_WHOLE(0, "cpus", "N", struct request, config.cpus, 1, 4, "Processors: 1 (the default), 2 or 4."),
 	OPT_WHOLE(0, "memory", "MB", struct request, config.memory, 32, 2048, "Memory of the guest; default: 512."),
 	OPT_FLAG(0, "pebs-reload-msrs", struct request, config.reload_msrs, "The PMU has MSR_RELOAD_PMCx and "
 		"MSR_RELOAD_FIXED_CTRx, and PEBS reloads counters from these, never from the DS area: for a guest that "
@@ -51,95 +79,116 @@ static int no_word(void *target, const char *word, struct err *err)
 	return err_set(err, ERR_INPUT, "'%s': machine takes options only", word);
 }
 
-/* The emulator's last words: the line of its log that begins with what it could not do. */
-static void last_words(const char *log)
+static int check(struct request *o, struct err *err)
 {
-	char line[1024], why[1024] = "";
-	FILE *f = fopen(log, "r");
-	while (f && fgets(line, sizeof line, f)) {
-		const char *panic = strstr(line, ">>PANIC<<"), *ours = strstr(line, "softpmu-machine: ");
-		if (panic || ours)
-			snprintf(why, sizeof why, "%s", panic ? panic + 9 : ours + 17);
+	struct machine_linux *l = &o->linux_guest;
+	if (l->kernel && o->config.rom)
+		return err_set(err, ERR_INPUT, "--rom and --kernel are two ways to start: give one of them");
+	if (!l->kernel && !o->config.rom)
+		return err_set(err, ERR_INPUT, "nothing to start: give the machine a kernel by --kernel, or an image "
+			"by --rom");
+	if (!l->kernel && (l->command || l->adds || l->root || l->out || l->state || l->append || l->console ||
+		l->kallsyms))
+		return err_set(err, ERR_INPUT, "--run, --add, --root, --out, --state, --append, --console and "
+			"--kallsyms need --kernel");
+	if (l->kernel) {
+		l->libexec = cli_tracer_dir();
+		const int rc = machine_linux_check(l, &o->config, err);
+		if (rc)
+			return rc;
 	}
-	if (f)
-		fclose(f);
-	why[strcspn(why, "\n")] = 0;
-	cli_error("the machine stopped: %s", why[0] ? why + strspn(why, " ") : "it gave no reason");
+	const int rc = machine_config_check(&o->config, err);
+	return rc || !l->kernel ? rc : machine_config_check_bits(&o->config, l->bits, err);
 }
 
-/* Starts the emulator and waits for it.  console: where what the guest prints goes. */
-static int start(const char *program, const struct machine_files *f)
+static int failed(const struct err *err)
 {
-	const pid_t child = fork();
-	if (child < 0)
-		return -1;
-	if (!child) {
-		const int console = dup(1);	/* the configuration names it by its number: MACHINE_CONSOLE */
-		const int log = open(f->log, O_WRONLY | O_CREAT | O_TRUNC, 0644), in = open("/dev/null", O_RDONLY);
-		if (console < 0 || log < 0 || in < 0 || dup2(console, MACHINE_CONSOLE) < 0 || dup2(log, 1) < 0 ||
-			dup2(log, 2) < 0 || dup2(in, 0) < 0 || setenv("SOFTPMU_MACHINE", f->options, 1))
-			_exit(126);
-		execl(program, program, "-q", "-f", f->config, (char *)NULL);
-		_exit(127);
-	}
-	int status = 0;
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
-	return status;
+	cli_error("%s", err->text);
+	return MACHINE_FAILED;
 }
 
-static int copy(const char *from, const char *to)
+static int write_config(const struct request *o, const struct machine_files *f, struct err *err)
 {
-	char buffer[4096];
-	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
-	size_t n;
-	int rc = in && out ? 0 : -1;
-	while (!rc && (n = fread(buffer, 1, sizeof buffer, in)))
-		rc = fwrite(buffer, 1, n, out) == n ? 0 : -1;
-	if (in)
-		fclose(in);
-	if (out && fclose(out))
-		rc = -1;
-	if (rc)
-		cli_error("%s: %s", to, strerror(errno));
-	return rc;
+	FILE *out = fopen(f->config, "w");
+	if (out)
+		machine_config_print(out, &o->config, o->config.rom, f->vga);
+	return !out || fclose(out) || machine_config_write_vga(f->vga) ? err_system(err, "%s", f->folder) : 0;
 }
 
-/* The machine has ended: its exit status is what the guest said. */
-static int finish(const struct request *o, const struct machine_files *f, int wait_status)
+/* A ROM of the user's own. */
+static int run_rom(const struct request *o, const struct machine_files *f, const char *program)
 {
-	char line[1024], failure[1024] = "";
-	int status = -1;
-	FILE *r = fopen(f->report, "r");
-	while (r && fgets(line, sizeof line, r)) {
-		line[strcspn(line, "\n")] = 0;
-		if (!strncmp(line, "status=", 7))
-			status = atoi(line + 7);
-		if (!strncmp(line, "failure=", 8))
-			snprintf(failure, sizeof failure, "%s", line + 8);
+	struct err err = { 0 };
+	FILE *out = fopen(f->options, "w");
+	if (out)
+		machine_options_print(out, &o->config, cli_data_dir(), f->report);
+	if (!out || fclose(out)) {
+		err_system(&err, "%s", f->options);
+		return failed(&err);
 	}
-	if (r)
-		fclose(r);
-	if (r && o->report && copy(f->report, o->report))
-		status = 1;
-	if (failure[0]) {
-		cli_error("the machine's core stopped timing: %s", failure);
-		return 1;
+	return write_config(o, f, &err) ? failed(&err) : machine_run(program, f, NULL, f->serial);
+}
+
+/* Boots the machine up to its command, and saves it. */
+static int save_state(struct request *o, const struct machine_files *f, const char *program, struct machine_state *s)
+{
+	struct machine_linux *l = &o->linux_guest;
+	struct err err = { 0 };
+	if (machine_linux_unpack(l, &o->config, f, &err) || machine_state_begin(s, l, &err) ||
+		machine_linux_options(l, &o->config, f, cli_data_dir(), s->folder, NULL, &err))
+		return failed(&err);
+	/* The same ROMs as later. */
+	FILE *out = fopen(f->config, "w");
+	if (out)
+		machine_config_print(out, &o->config, s->rom, s->vga);
+	if (!out || fclose(out)) {
+		err_system(&err, "%s", f->config);
+		return failed(&err);
 	}
-	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) == 127 || status < 0) {
-		if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 127)
-			cli_error("the machine could not be started");
-		else
-			last_words(f->log);
-		return 1;
+	const int status = machine_run(program, f, NULL, f->serial);
+	if (status != MACHINE_SAVED) {
+		if (status != MACHINE_FAILED)
+			cli_error("the machine ended before its state was saved");
+		return MACHINE_FAILED;
 	}
+	unlink(f->options);
+	return machine_state_end(s, &err) ? failed(&err) : MACHINE_SAVED;
+}
+
+static int run_linux(struct request *o, const struct machine_files *f, const char *program)
+{
+	struct machine_linux *l = &o->linux_guest;
+	struct machine_state *s = NULL, state;
+	struct err err = { 0 };
+	int status;
+	/* Of an old kernel only its unpacked file tells whether it is a 64-bit one. */
+	if (l->bits ? machine_linux_pack(l, &o->config, f, &err) : machine_linux_unpack(l, &o->config, f, &err))
+		return failed(&err);
+	if (l->state) {
+		s = &state;
+		if (machine_state_open(s, l, &o->config, f, program, &err))
+			return failed(&err);
+		if (!s->there && save_state(o, f, program, s) != MACHINE_SAVED)
+			return MACHINE_FAILED;
+		unlink(f->options);
+		if (machine_state_config(s, &o->config, &err) ||
+			machine_linux_options(l, &o->config, f, cli_data_dir(), NULL, s->folder, &err))
+			return failed(&err);
+		status = machine_run(program, f, s->folder, l->console ? l->console : f->serial);
+	} else {
+		if (machine_linux_unpack(l, &o->config, f, &err) || write_config(o, f, &err) ||
+			machine_linux_options(l, &o->config, f, cli_data_dir(), NULL, NULL, &err))
+			return failed(&err);
+		status = machine_run(program, f, NULL, l->console ? l->console : f->serial);
+	}
+	if (l->out && machine_out(f->out, l->out, &err))
+		return failed(&err);
 	return status;
 }
 
 static int run(int argc, char **argv)
 {
-	struct request o = { .config = { .memory = 512 } };
+	struct request o = { .config = { .memory = 512, .cpus = 1 } };
 	struct machine_files files;
 	struct err err = { 0 };
 	char program[PATH_MAX + 32];
@@ -154,12 +203,12 @@ static int run(int argc, char **argv)
 	o.config.core_name = o.run.core_name;
 	o.config.set = o.run.set;
 	o.config.sets = o.run.sets;
-	if (machine_config_check(&o.config, &err)) {
+	if (check(&o, &err)) {
 		cli_error("%s", err.text);
 		return 2;
 	}
 	if (o.shows) {
-		machine_config_print(stdout, &o.config, &(struct machine_files){ .log = "log", .vga = "vga.rom" });
+		machine_config_print(stdout, &o.config, o.config.rom, "vga.rom");
 		return 0;
 	}
 	snprintf(program, sizeof program, "%s/softpmu-machine", cli_tracer_dir());
@@ -167,26 +216,27 @@ static int run(int argc, char **argv)
 		cli_error("%s is not there: `make machine` in softpmu's source builds the emulator", program);
 		return 1;
 	}
-	if (machine_files_create(&files, &o.config, cli_data_dir(), &err)) {
+	if (machine_files_create(&files, &err)) {
 		cli_error("%s", err.text);
 		return 1;
 	}
-	fflush(stdout);
-	const int wait_status = start(program, &files);
-	const int status = wait_status < 0 ? 1 : finish(&o, &files, wait_status);
-	if (wait_status < 0)
-		cli_error("the machine could not be started: %s", strerror(errno));
+	int status = o.linux_guest.kernel ? run_linux(&o, &files, program) : run_rom(&o, &files, program);
+	if (o.report && !access(files.report, R_OK) && machine_run_copy(files.report, o.report))
+		status = MACHINE_FAILED;
 	machine_files_remove(&files);
-	return status;
+	return status < 0 ? 1 : status;
 }
 
 const struct cli_command cmd_machine = {
 	.name = "machine", .summary = "run a whole machine whose guest sees the PMU", .options = options, .run = run,
-	.usage = "[options] --rom FILE",
-	.about = "Runs a machine whose guest sees the modelled PMU by RDMSR, WRMSR, RDPMC and CPUID, gets its "
-		"interrupts through the local APIC, and finds PEBS records in its own memory. The core times what the "
-		"guest executes at all privilege levels, and the guest's clocks go by modelled cycles. One processor.\n"
-		"The emulator is Bochs 3.0; make machine in softpmu's source fetches and builds it.",
-	.notes = "The exit status is what the guest writes to port 5354H, 1 if it stops otherwise. What it writes to "
-		"port 5352H goes to standard output.",
+	.usage = "[options] --kernel FILE --run COMMAND\n[options] --rom FILE",
+	.about = "Boots a Linux kernel in a machine whose guest sees the modelled PMU by RDMSR, WRMSR, RDPMC and "
+		"CPUID, gets its interrupts through the local APIC, and finds PEBS records in its own memory: the "
+		"guest's own perf counts and samples. The core times what the guest executes at all privilege levels, "
+		"and the guest's clocks go by modelled cycles, so that two runs are equal. It takes no root, BIOS, "
+		"boot loader or disk.\nThe emulator is Bochs 3.0; make machine in softpmu's source fetches and builds "
+		"it.",
+	.notes = "The exit status is the command's (128 and the signal's number if a signal ended it), or what a "
+		"guest writes to port 5354H; 1 if the machine stops otherwise. What a guest writes to port 5352H goes "
+		"to standard output.",
 };

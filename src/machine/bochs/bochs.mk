@@ -10,7 +10,7 @@ HERE = $(SOFTPMU)/src/machine/bochs
 libinstrument.a: $(wildcard $(HERE)/*.cc $(HERE)/*.h) $(SOFTPMU)/src/machine/machine.h
 	rm -f $@ *.o
 	$(CXX) -c -I../.. -I. -I$(SOFTPMU)/src -I$(SOFTPMU)/include $(CPPFLAGS) $(CXXFLAGS) -Wall \
-		$(wildcard $(HERE)/*.cc)
+	  $(wildcard $(HERE)/*.cc)
 	ar rcs $@ *.o
 clean dist-clean:
 	rm -f *.a *.o

@@ -3,14 +3,17 @@
  * model the local APIC, linear memory and registers.
  *
  * Options come from the file that SOFTPMU_MACHINE names, which `softpmu machine` writes: lines "name=value" with data,
- * core, set (any number of times), reload_msrs (1: the PMU has them), timing (counting, marked, always), console (a
- * file for what the guest writes to CONSOLE_PORT) and report (a file to be written at the end).
+ * core, set (any number of times), reload_msrs (1: the PMU has them), timing (counting, marked, always, none), console
+ * (a file for what the guest writes to GUEST_CONSOLE_PORT), report (a file to be written at the end), and those of a
+ * Linux guest (linux_guest.h).
  */
 #include "bochs.h"
 #include "cpu/cpu.h"
 #include "cpu/apic.h"
 #include "memory/memory-bochs.h"
 #include "pc_system.h"
+#include "guest/guest_ports.h"
+#include "machine/bochs/linux_guest.h"
 #include "machine/bochs/processors.h"
 #include "machine/machine.h"
 #include <string>
@@ -23,18 +26,12 @@ bool softpmu_watches[PROCESSORS_MAX];
 
 namespace {
 
-/* What a guest can write by OUT, a byte each */
-enum {
-	MARK_PORT = 0x5350,	/* 1, 0: what is timed begins, ends (GUEST_MARKED) */
-	CONSOLE_PORT = 0x5352,	/* a character of the file "console" */
-	EXIT_PORT = 0x5354,	/* the machine ends with this status */
-};
-
 struct settings {
 	std::string data, core = "skylake", report, console;
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
 	bool reload_msrs = false;
+	bool untimed = false;		/* never */
 };
 
 struct processor_side {
@@ -51,7 +48,9 @@ struct machine_side {
 	guest *model = NULL;		/* of the first processor */
 	settings options;
 	FILE *console = NULL;
-	int status = -1;		/* what the guest wrote to EXIT_PORT */
+	int status = -1;		/* what the guest wrote to GUEST_EXIT_PORT */
+	bool saved = false;		/* the machine ended to save its state */
+	bool devices = false;		/* linux_devices was called */
 } here;
 
 processor_side *side_of(void *context) { return (processor_side *)context; }
@@ -65,7 +64,7 @@ Bit64u code_address(BX_CPU_C *c, Bit64u offset)
 void watch(unsigned cpu)
 {
 	const bool was = softpmu_watches[cpu];
-	softpmu_watches[cpu] = guest_watches(side[cpu].model);
+	softpmu_watches[cpu] = !here.options.untimed && guest_watches(side[cpu].model);
 	if (softpmu_watches[cpu] && !was && BX_SMP_PROCESSORS > 1)
 		guest_time(side[cpu].model, processors_time(cpu));
 }
@@ -179,13 +178,9 @@ bool on_walk(void *context, uint64_t linear, guest_page *out)
 	return true;
 }
 
-/* How the processor translates addresses now. */
 void set_paging(unsigned cpu)
 {
-	BX_CPU_C *c = BX_CPU(cpu);
-	guest_paging(side[cpu].model, (c->cr0.get_PG() ? GUEST_PAGED : 0) | (c->cr4.get_PAE() ? GUEST_PAE : 0) |
-		(c->cr4.get_PSE() ? GUEST_PSE : 0) | (c->cr4.get_PGE() ? GUEST_GLOBAL_PAGES : 0) |
-		(c->cr4.get_PCIDE() ? GUEST_PCIDS : 0) | (c->long_mode() ? GUEST_LONG : 0));
+	guest_paging(side[cpu].model, processors_paging(cpu));
 }
 
 bool read_settings(settings *s)
@@ -215,8 +210,10 @@ bool read_settings(settings *s)
 		else if (name == "console")
 			s->console = value;
 		else if (name == "timing")
-			s->timing = !strcmp(value, "always") ? GUEST_ALWAYS :
+			s->untimed = !strcmp(value, "none"), s->timing = !strcmp(value, "always") ? GUEST_ALWAYS :
 				!strcmp(value, "marked") ? GUEST_MARKED : GUEST_COUNTING;
+		else
+			linux_setting(name, value);
 	}
 	fclose(f);
 	return true;
@@ -254,6 +251,8 @@ void write_report()
 		(unsigned long long)r.stepped);
 	if (here.status >= 0)
 		fprintf(f, "status=%d\n", here.status);
+	if (here.saved)
+		fprintf(f, "saved=1\n");
 	if (r.failure)
 		fprintf(f, "failure=%s\n", r.failure);
 	fclose(f);
@@ -299,9 +298,9 @@ void softpmu_start(unsigned cpu)
 		exit(1);
 	}
 	side[0].model = here.model;
-	watch(0);
 	if (!here.options.console.empty())
-		here.console = fopen(here.options.console.c_str(), "w");
+		here.console = linux_output(here.options.console.c_str());
+	watch(0);
 	atexit(softpmu_end);
 }
 
@@ -309,6 +308,7 @@ void softpmu_end(void)
 {
 	if (!here.model)
 		return;
+	here.saved = linux_end();
 	write_report();
 	if (here.console)
 		fclose(here.console);
@@ -321,13 +321,21 @@ void softpmu_end(void)
 	here.model = NULL;
 }
 
-void softpmu_reset(unsigned cpu, unsigned)
+void softpmu_reset(unsigned cpu, unsigned type)
 {
+	if (type == BX_RESET_HARDWARE && !here.devices) {
+		here.devices = true;
+		linux_devices();
+	}
 	if (!side[cpu].model)
 		return;
 	side[cpu].halted = false;
 	set_paging(cpu);
 	guest_space(side[cpu].model, BX_CPU(cpu)->cr3);
+	if (type == BX_RESET_HARDWARE && linux_restored()) {	/* Bochs restores its own state behind this */
+		state_read(linux_restored(), cpu);
+		watch(cpu);
+	}
 }
 
 /* It goes on behind a halt: the time in between has passed already. */
@@ -454,17 +462,20 @@ void softpmu_invpcid(unsigned cpu, unsigned type, unsigned pcid, Bit64u addr)
 void softpmu_out(Bit16u port, unsigned value)
 {
 	switch (port) {
-	case MARK_PORT:
+	case GUEST_MARK_PORT:
 		for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++) {
 			guest_mark(side[i].model, value & 1);
 			watch(i);
 		}
 		break;
-	case CONSOLE_PORT:
+	case GUEST_CONSOLE_PORT:
 		if (here.console)
 			fputc((int)value & 255, here.console);
 		break;
-	case EXIT_PORT:
+	case GUEST_CALL_PORT:
+		linux_call(value);
+		break;
+	case GUEST_EXIT_PORT:
 		here.status = (int)value & 255;
 		exit(0);
 	default:
@@ -484,6 +495,8 @@ int softpmu_rdmsr(unsigned cpu, unsigned msr, Bit64u *value)
 int softpmu_wrmsr(unsigned cpu, unsigned msr, Bit64u value)
 {
 	const int done = guest_wrmsr(side[cpu].model, msr, value);
+	if (done == GUEST_DONE)
+		state_note(cpu, msr, value);
 	watch(cpu);
 	return done;
 }
@@ -512,6 +525,20 @@ void softpmu_lvt(unsigned cpu, unsigned entry, Bit32u value)
 Bit32u softpmu_ticks(Bit32u instructions)
 {
 	return softpmu_watches[0] ? (Bit32u)guest_ticks(side[0].model, instructions) : instructions;
+}
+
+unsigned processors_paging(unsigned cpu)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	return (c->cr0.get_PG() ? GUEST_PAGED : 0) | (c->cr4.get_PAE() ? GUEST_PAE : 0) |
+		(c->cr4.get_PSE() ? GUEST_PSE : 0) | (c->cr4.get_PGE() ? GUEST_GLOBAL_PAGES : 0) |
+		(c->cr4.get_PCIDE() ? GUEST_PCIDS : 0) | (c->long_mode() ? GUEST_LONG : 0);
+}
+
+void processors_halted(unsigned cpu)
+{
+	side[cpu].halted = true;
+	side[cpu].halted_from = bx_pc_system.time_ticks();
 }
 
 guest *processors_model(unsigned cpu)

@@ -9,4 +9,6 @@ enum { PROCESSORS_MAX = 64 };
 Bit64u processors_time(unsigned cpu);
 /* instrument.cc */
 struct guest *processors_model(unsigned cpu);
+unsigned processors_paging(unsigned cpu);	/* how it translates addresses now: set of enum guest_mode */
+void processors_halted(unsigned cpu);		/* it begins so */
 #endif

@@ -5,7 +5,7 @@
 head -c 65536 /dev/zero >zero.rom
 head -c 1000 /dev/zero >odd.rom
 head -c 262144 /dev/zero >large.rom
-refuse "without an image" 'give the machine an image by --rom' "$SOFTPMU" machine
+refuse "without an image" 'give the machine a kernel by --kernel, or an image by --rom' "$SOFTPMU" machine
 refuse "an image that is not there" 'none.rom' "$SOFTPMU" machine --rom none.rom
 refuse "an image of an odd size" 'multiple of 512' "$SOFTPMU" machine --rom odd.rom
 refuse "a large image" '128 KB' "$SOFTPMU" machine --rom large.rom

@@ -261,6 +261,15 @@ void guest_time(struct guest *g, uint64_t cycle)
 	g->clock = core_now(g->core);
 }
 
+void guest_yield(struct guest *g, uint64_t next_ip)
+{
+	if (!g->watches || g->begun)
+		return;
+	if (!g->fuses)		/* else with the next instruction */
+		guest_run_path(g, next_ip);
+	core_settle(g->core);
+}
+
 uint64_t guest_now(const struct guest *g)
 {
 	return core_now(g->core);
@@ -270,8 +279,10 @@ uint64_t guest_ticks(struct guest *g, uint64_t instructions)
 {
 	if (!g->watches)
 		return instructions;
-	const uint64_t now = core_now(g->core), passed = now - g->clock;
+	/* 16-bit code, which no core times, takes a tick an instruction, as where nothing is timed */
+	const uint64_t now = core_now(g->core), passed = now - g->clock + (g->report.untimed - g->passed_untimed);
 	g->clock = now;
+	g->passed_untimed = g->report.untimed;
 	return passed;
 }
 

@@ -87,6 +87,7 @@ struct guest {
 	struct spmu_registers *kept;	/* before instruction n: kept[n % GUEST_KEPT] */
 	uint64_t kept_first, kept_next;	/* those that are there */
 	uint64_t clock;			/* the core's cycle that the machine's clock has reached */
+	uint64_t passed_untimed;	/* what that has counted of report.untimed */
 	uint64_t cycles_from;		/* the cycle since when the core has this privilege */
 	struct guest_report report;
 };

@@ -137,6 +137,9 @@ void guest_halted(struct guest *g, uint64_t ticks);
  * cycle, which is the clock's while it is timed. */
 void guest_time(struct guest *g, uint64_t cycle);
 uint64_t guest_now(const struct guest *g);
+/* Several processors: another one's turn comes.  What this one has stored is in its caches from now on, as it is in the
+ * machine's memory; next_ip as in guest_end. */
+void guest_yield(struct guest *g, uint64_t next_ip);
 void guest_mark(struct guest *g, bool on);
 /* How far the machine's clock is to go on, when so many instructions were executed since the last call: modelled
  * cycles where the core times them. */

@@ -9,6 +9,25 @@
 	.set RAM, 0x100000
 	.set TABLES, 0x10000		/* PML4, PDPT, PD of the first GB, PD and PT of the second */
 	.set STACK, 0x80000
+	.set OTHER_STACK, 0x70000	/* of the second processor */
+
+	/* From protected mode to 64-bit code at \to, with the tables that are there. */
+	.macro paging_on to
+	mov $TABLES, %eax
+	mov %eax, %cr3
+	mov %cr4, %eax
+	or $0x620, %eax				/* PAE, OSFXSR, OSXMMEXCPT */
+	mov %eax, %cr4
+	mov $0xc0000080, %ecx
+	rdmsr
+	or $0x101, %eax				/* LME, SCE */
+	wrmsr
+	mov %cr0, %eax
+	or $0x80010000, %eax			/* PG, WP */
+	mov %eax, %cr0
+	lgdt gdt_pointer
+	ljmp $0x10, $\to
+	.endm
 
 	.section .text.start, "ax"
 	.code32
@@ -30,20 +49,7 @@ start:	/* at 100000H, protected mode without paging */
 	add $0x200000, %eax
 	cmp $TABLES + 0x3000, %edi
 	jne 1b
-	mov $TABLES, %eax
-	mov %eax, %cr3
-	mov %cr4, %eax
-	or $0x620, %eax				/* PAE, OSFXSR, OSXMMEXCPT */
-	mov %eax, %cr4
-	mov $0xc0000080, %ecx
-	rdmsr
-	or $0x101, %eax				/* LME, SCE */
-	wrmsr
-	mov %cr0, %eax
-	or $0x80010000, %eax			/* PG, WP */
-	mov %eax, %cr0
-	lgdt gdt_pointer
-	ljmp $0x10, $long_mode
+	paging_on long_mode
 	.code64
 long_mode:
 	mov $0x18, %eax
@@ -52,6 +58,40 @@ long_mode:
 	mov %eax, %ss
 	xor %ebp, %ebp
 	call kernel_main
+	ud2
+
+/* Another processor begins here, in a copy below 1 MB (kernel.c). */
+	.globl other_start, other_end
+	.weak other_main
+	.code16
+other_start:
+	cli
+	data32 lgdt %cs:other_gdt_pointer - other_start
+	mov %cr0, %eax
+	or $1, %eax
+	mov %eax, %cr0
+	data32 ljmp $0x08, $other_protected
+	.balign 8
+other_gdt_pointer:
+	.word gdt_pointer - gdt - 1
+	.long gdt
+other_end:
+	.code32
+other_protected:
+	mov $0x18, %eax
+	mov %eax, %ds
+	mov %eax, %es
+	mov %eax, %ss
+	mov $OTHER_STACK, %esp
+	paging_on other_long_mode
+	.code64
+other_long_mode:
+	mov $0x18, %eax
+	mov %eax, %ds
+	mov %eax, %es
+	mov %eax, %ss
+	xor %ebp, %ebp
+	call other_main
 	ud2
 
 /* uint64_t user_call(void *at, uint64_t rdi): runs user code at CPL 3 until it executes SYSCALL; returns its RAX */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Builds one of the tests' kernels:  tests/machine/build-kernel.sh FOLDER_OF_ITS_SOURCE OUTPUT [kernel | hypervisor]
+# Builds one of the tests' kernels:
+#   tests/machine/build-kernel.sh FOLDER_OF_ITS_SOURCE OUTPUT [kernel | hypervisor | memory_kernel]
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	struct program p[2] = { 0 };
 	struct block entry, call, module, back, leave;
 	struct err err = { 0 };
-	if (argc != 7 || guest_stream_open(&stream, argv[1], 8, &err)) {
+	if (argc != 7 || guest_stream_open(&stream, argv[1], 8, false, &err)) {
 		fprintf(stderr, "machine_stream: %s\n", err.code ? err.text : "six words");
 		return 1;
 	}

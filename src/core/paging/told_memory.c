@@ -89,19 +89,46 @@ static bool dropped(const struct memsys *m, enum st_drop_what what, uint64_t add
 	return !(global && !(addr >> 63) ? differs & low : differs);
 }
 
-void memsys_told_drop(struct memsys *m, enum st_drop_what what, uint64_t addr)
+/* Has the page one entry, of 4 KB or 2 MB, in one space?  Then nobody need look at all of them. */
+static bool has_one_entry(const struct memsys *m, uint64_t addr)
+{
+	const struct told_page *p = told_find(m->told, addr);
+	if (!p)
+		return true;
+	return (!p->global || addr >> 63) && (p->leaf == 1 || (p->leaf == 2 && p->bits == 9));
+}
+
+static void drop_one(struct tlb *t, uint64_t page)
+{
+	const int32_t slot = tlb_find(t, page);
+	if (slot >= 0)
+		tlb_drop(t, (uint32_t)slot);
+}
+
+static void drop_entries(struct memsys *m, enum st_drop_what what, uint64_t addr, bool one)
 {
 	struct tlb *t[TLBS];
 	all_tlbs(m, t);
-	for (unsigned k = 0; k < TLBS; k++)
+	for (unsigned k = 0; k < TLBS; k++) {
+		if (t[k] && one) {
+			drop_one(t[k], addr >> 12);
+			drop_one(t[k], HUGE_KEY(addr));
+			continue;
+		}
 		for (uint32_t i = 0; t[k] && i < t[k]->sets << t[k]->log2; i++)
 			if (t[k]->page[i] != VLINE_NONE && dropped(m, what, addr, t[k]->page[i]))
 				tlb_drop(t[k], i);
+	}
 	m->last_page = m->last_store_page = m->last_code_page = VLINE_NONE;
 	/* INVLPG empties the paging-structure caches of its space, whatever the address (SDM vol. 3A, "Operations that
 	 * Invalidate TLBs and Paging-Structure Caches"); those of other spaces are few here */
 	for (unsigned l = 1; l < WALK_LEVELS; l++)
 		walk_cache_init(&m->walk.cache[l], m->walk.cache[l].count);
+}
+
+void memsys_told_drop(struct memsys *m, enum st_drop_what what, uint64_t addr)
+{
+	drop_entries(m, what, addr, what == ST_DROP_PAGE && has_one_entry(m, addr));
 }
 
 int memsys_told_page(struct memsys *m, const struct st_page *p, bool *moved, struct err *err)
@@ -130,6 +157,6 @@ int memsys_told_page(struct memsys *m, const struct st_page *p, bool *moved, str
 		return 0;
 	unname_page(m, &m->l1d, p->addr, p->shift);
 	unname_page(m, &m->l1i, p->addr, p->shift);
-	memsys_told_drop(m, ST_DROP_PAGE, p->addr);
+	drop_entries(m, ST_DROP_PAGE, p->addr, p->shift == 12);	/* those of the pages that it replaces, too */
 	return 0;
 }

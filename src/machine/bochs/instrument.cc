@@ -545,3 +545,10 @@ guest *processors_model(unsigned cpu)
 {
 	return side[cpu].model;
 }
+
+void processors_yield(unsigned cpu)
+{
+	BX_CPU_C *c = BX_CPU(cpu);
+	guest_yield(side[cpu].model, code_address(c, c->prev_rip));
+	watch(cpu);
+}

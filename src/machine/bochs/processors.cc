@@ -72,6 +72,8 @@ void run_turn(unsigned n)
 		account(n);
 	}
 	BX_CPU(n)->sync_icount();
+	if (softpmu_watches[n])
+		processors_yield(n);
 }
 
 Bit64u round_length(bool halted)

@@ -11,4 +11,5 @@ Bit64u processors_time(unsigned cpu);
 struct guest *processors_model(unsigned cpu);
 unsigned processors_paging(unsigned cpu);	/* how it translates addresses now: set of enum guest_mode */
 void processors_halted(unsigned cpu);		/* it begins so */
+void processors_yield(unsigned cpu);
 #endif

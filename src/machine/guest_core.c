@@ -99,7 +99,9 @@ void guest_core_halt(struct guest *g, uint64_t cycles)
 		const struct st_halt r = { RECORD(ST_HALT, st_halt), .cycles = cycles, .next = take_next(g) };
 		guest_stream_record(g->stream, &r, sizeof r);
 	}
+	const uint64_t from = core_now(g->core);
 	core_halt_for(g->core, cycles);
+	g->cycles_from += core_now(g->core) - from;	/* they are no cycles of the privilege */
 }
 
 void guest_core_serialize(struct guest *g)

@@ -57,20 +57,22 @@ static int identify(struct machine_state *s, const struct machine_linux *l, cons
 	return 0;
 }
 
-/* The first line in which the two differ: its name. */
+/* In what the other machine differs: the first line that does. */
 static const char *difference(const char *mine, const char *other)
 {
-	static char name[32];
-	while (*mine) {
+	static const struct { const char *name, *text; } known[] = {
+		{ "emulator ", "another emulator" }, { "kernel ", "another kernel" }, { "files ", "other files" },
+		{ "rom ", "another ROM" }, { "options ", "other options" },
+	};
+	while (*mine && !strncmp(mine, other, strcspn(mine, "\n") + 1)) {
 		const size_t n = strcspn(mine, "\n") + 1;
-		if (strncmp(mine, other, n)) {
-			snprintf(name, sizeof name, "%.*s", (int)strcspn(mine, " \n"), mine);
-			return name;
-		}
 		mine += n;
 		other += n;
 	}
-	return "identity";
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strncmp(mine, known[i].name, strlen(known[i].name)))
+			return known[i].text;
+	return "another identity";
 }
 
 static bool empty(const char *folder)
@@ -119,7 +121,7 @@ int machine_state_open(struct machine_state *s, const struct machine_linux *l, c
 		other[fread(other, 1, sizeof other - 1, i)] = 0;
 		fclose(i);
 		s->there = !strcmp(s->identity, other);
-		return s->there ? 0 : err_set(err, ERR_INPUT, "%s holds the state of another machine (its %s differ): "
+		return s->there ? 0 : err_set(err, ERR_INPUT, "%s holds the state of a machine with %s: "
 			"give another folder, or remove this one", l->state, difference(s->identity, other));
 	}
 	snprintf(path, sizeof path, "%s/unfinished", s->folder);

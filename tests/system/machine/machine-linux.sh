@@ -43,7 +43,7 @@ same_files "a second run from the state prints the same" one two
 same_files "and executes the same" one.report two.report
 machine "$@" --run 'kill -9 $$' >out.txt 2>err
 same "a signal gives 128 and its number" $? 137
-refuse "a state of another machine" 'state of another machine (its options differ)' \
+refuse "a state of another machine" 'other options: give another folder' \
 	"$SOFTPMU" machine "$@" --memory 640 --run true
 
 if [ -n "$perf" ]; then

@@ -66,6 +66,7 @@ static void put(struct guest_stream *s, const void *record, size_t bytes)
 static void begin(struct guest_stream *s, bool pages)
 {
 	static const char path[16] = "[machine]";
+	struct st_name name = { .header = ST_HEADER(ST_COMM, sizeof name), .name = "[machine]" };
 	struct { struct st_process process; char path[16]; } first = { .process = {
 		.header = ST_HEADER(ST_PROCESS, sizeof first), .magic = ST_MAGIC, .version = ST_VERSION, .pid = PID,
 		.word_bytes = s->word_bytes, .is_machine = 1, .has_pages = pages, .path_bytes = sizeof "[machine]" } };
@@ -73,6 +74,7 @@ static void begin(struct guest_stream *s, bool pages)
 		.os_tid = TID };
 	memcpy(first.path, path, sizeof path);
 	put(s, &first, sizeof first);
+	put(s, &name, sizeof name);
 	put(s, &thread, sizeof thread);
 }
 

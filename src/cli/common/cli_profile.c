@@ -181,7 +181,11 @@ int cli_profile_apply(struct cli_run *r)
 	struct err err = { 0 };
 	struct store_profile p;
 	bool asked = r->profile == CLI_PROFILE_ASKED;
-	if (r->profile != CLI_PROFILE_STORED && !asked)
+	if (asked && r->core.both_rings) {
+		cli_error("--profile: a whole machine is no program, so no profile is kept of it");
+		return -1;
+	}
+	if ((r->profile != CLI_PROFILE_STORED && !asked) || r->core.both_rings)
 		return 0;
 	char place[PATH_MAX];
 	if (!asked && profile_store_path(place, sizeof place, &err))

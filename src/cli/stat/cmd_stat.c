@@ -160,8 +160,7 @@ static bool choose_events(struct counting *s)
 		bool plain = !e->event || e->fixed >= 0 || (e->evtsel & 0xffff) == e->evtsel;
 		l->role = e->source == SESSION_TASK_CLOCK                              ? ROLE_TASK_CLOCK
 			: e->source == SESSION_DURATION                                ? ROLE_DURATION
-			: e->source == SESSION_NOTHING || e->source == SESSION_PUSHOUT ? ROLE_OTHER
-			: plain ? stat_role(e->spelled, e->event->perf_alias)
+			: plain && e->event ? stat_role(e->spelled, e->event->perf_alias)
 				: ROLE_OTHER;
 	}
 	return true;

@@ -18,8 +18,6 @@ const char *whole_misfit(const struct run_options *o)
 {
 	if (o->smt || o->cpus)
 		return "a whole machine's stream has one processor: --smt and --cpus do not apply";
-	if (o->start || o->stop)
-		return "a whole machine's stream is timed from its beginning to its end: not with --start or --stop";
 	if (o->writes)
 		return "a whole machine's stream does not go with --wrmsr REGISTER=VALUE@FUNCTION";
 	if (o->sample.measured || o->live_points)
@@ -126,6 +124,17 @@ static bool proper(const uint64_t *w, size_t bytes)
 
 /* ---- the front ---- */
 
+/* Outside of --start and --stop no time passes: what only drains or waits is left out. */
+static bool passes_time(const uint64_t *w)
+{
+	switch (ST_HEADER_KIND(w[0])) {
+	case ST_TRAP: case ST_HALT: case ST_SERIALIZE: case ST_DELIVERY:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Where the block before the record led to.  False: the record does not say. */
 static bool tells(const uint64_t *w, uint64_t *next)
 {
@@ -166,8 +175,19 @@ int whole_record(struct runner *r, struct process *p, const uint64_t *w, size_t 
 	else if (t->pending.block && kind != ST_SYMBOLS)
 		return err_set(err, ERR_INPUT, "the machine's stream does not say where block %u led to, before a "
 			"record of kind %u", t->pending.block->id, kind);
-	if (kind != ST_NEXT && !r->stopped)
-		engine_side(&r->engine, t, p->pid, w, length, 0);
+	if (kind == ST_NEXT || r->stopped)
+		return 0;
+	if (__builtin_expect(r->window.active && !r->window.open, 0)) {
+		if (passes_time(w))
+			return 0;
+		if (kind == ST_LEVEL) {
+			struct st_level level = *(const struct st_level *)w;
+			level.drains = 0;
+			engine_side(&r->engine, t, p->pid, &level.header, sizeof level / 8, 0);
+			return 0;
+		}
+	}
+	engine_side(&r->engine, t, p->pid, w, length, 0);
 	return 0;
 }
 
@@ -184,6 +204,8 @@ void whole_apply(struct engine *e, struct rthread *t, const uint64_t *w)
 	case ST_LEVEL:
 		if (level->drains)
 			core_serialize(t->on);
+		else if (level->cpl != t->pub.cpl)	/* while it is only warmed */
+			core_flush(t->on, false);
 		t->pub.cpl = level->cpl;
 		break;
 	case ST_TRAP:

@@ -145,7 +145,7 @@ static void copy(void)
 {
 	const struct guest_insn i = { .ip = kernel + 0x800, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3, .bits = 64,
 		.rep = true };
-	const unsigned at = chance(40);
+	const unsigned at = 1 + chance(39);
 	for (unsigned k = 0; k < 2; k++) {
 		if (!guest_watches(toy.g))
 			return;

@@ -146,6 +146,7 @@ static bool choose_events(struct counting *s)
 		const struct session_event *e = s->events.event + s->event_of_line[i];
 		l->name = e->name;
 		l->unscaled = s->o.unscaled;
+		l->rings = 2u * e->exclude_user + e->exclude_kernel;
 		if (e->source == SESSION_UNCORE) {
 			l->unit = e->uncore.scale_unit;
 			l->scale = e->uncore.scale;

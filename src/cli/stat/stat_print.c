@@ -74,17 +74,20 @@ enum stat_role stat_role(const char *spelled, const char *aliases)
 
 struct remark { const char *format, *unit; double value; char buffer[16]; };
 
-static double of_role(const struct stat_table *t, enum stat_role role)
+/* Of the same rings as line l; the clock is everybody's. */
+static double of_role(const struct stat_table *t, const struct stat_line *l, enum stat_role role)
 {
 	for (size_t i = 0; i < t->lines; i++)
-		if (t->line[i].role == role && t->line[i].supported)
+		if (t->line[i].role == role && t->line[i].supported &&
+			(role == ROLE_TASK_CLOCK || t->line[i].rings == l->rings))
 			return t->line[i].value.mean;
 	return 0;
 }
 
-static bool share(struct remark *r, const struct stat_table *t, double value, enum stat_role base, const char *unit)
+static bool share(struct remark *r, const struct stat_table *t, const struct stat_line *l, enum stat_role base,
+	const char *unit)
 {
-	double whole = of_role(t, base);
+	double value = l->value.mean, whole = of_role(t, l, base);
 	if (whole == 0)
 		return false;
 	r->format = "%7.2f%%";
@@ -107,7 +110,7 @@ static const struct { enum stat_role base; const char *unit; } part[ROLES] = {
 
 static bool remark(struct remark *r, const struct stat_table *t, const struct stat_line *l)
 {
-	double v = l->value.mean, clock = of_role(t, ROLE_TASK_CLOCK), cycles = of_role(t, ROLE_CYCLES);
+	double v = l->value.mean, clock = of_role(t, l, ROLE_TASK_CLOCK), cycles = of_role(t, l, ROLE_CYCLES);
 	if (l->metric) {
 		*r = (struct remark){ l->metric_format, l->metric, l->metric_value, "" };
 		return !isnan(l->metric_value);
@@ -134,7 +137,7 @@ static bool remark(struct remark *r, const struct stat_table *t, const struct st
 		break;
 	}
 	if (part[l->role].unit)
-		return share(r, t, v, part[l->role].base, part[l->role].unit);
+		return share(r, t, l, part[l->role].base, part[l->role].unit);
 	if (clock == 0)
 		return false;
 	double rate = (l->unit && l->unit[0] ? v * l->scale : v) / clock * 1e9;

@@ -45,6 +45,7 @@ enum stat_role stat_role(const char *spelled, const char *aliases);
 struct stat_line {
 	const char *name;
 	enum stat_role role;
+	unsigned rings;		/* over a whole machine, which privilege levels it counts: alike or not */
 	bool supported;		/* false: "<not supported>" */
 	bool unscaled;		/* its readings are not scaled to the time that it was enabled */
 	const char *unit;	/* of a count that is printed times `scale`, with two decimals; NULL or "": none */

@@ -531,6 +531,13 @@ int slots_read(const struct slots *s, uint64_t slots[SLOTS_CAUSE_COUNT], uint64_
 	return s->failed ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 }
 
+void slots_forget_sites(struct slots *s)
+{
+	if (s->site)
+		memset(s->site, 0, s->room * sizeof *s->site);
+	s->sites = 0;
+}
+
 const struct slots_site *slots_sites(const struct slots *s, size_t *count)
 {
 	*count = s->site ? s->room : 0;

@@ -96,6 +96,8 @@ void slots_end(struct slots *s);
 int  slots_read(const struct slots *s, uint64_t slots[SLOTS_CAUSE_COUNT], uint64_t *cycles, struct err *err);
 /* Instructions, in no particular order; valid until the next call with s. */
 const struct slots_site *slots_sites(const struct slots *s, size_t *count);
+/* Instructions charged so far are forgotten; totals are not. */
+void slots_forget_sites(struct slots *s);
 /* The sum of the causes that are `path` or below it; several paths are joined by "+".  false: a path has no cause. */
 bool slots_sum(const uint64_t slots[SLOTS_CAUSE_COUNT], const char *path, uint64_t *sum);
 #endif

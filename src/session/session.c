@@ -32,6 +32,7 @@ static void thread_detach(struct session *s, struct thread *t)
 	free(t->pmu);
 	free(t->attached);
 	free(t->pending);
+	callstack_release(t->stack);
 	free(t->stack);
 	free(t->chain);
 	t->pmu = NULL;
@@ -69,7 +70,7 @@ int session_thread_new(struct thread **out, struct session *s, int word_bytes, u
 	t->pending = calloc(t->pending_room, sizeof *t->pending);
 	if (s->o.call_chains) {
 		t->stack = malloc(sizeof *t->stack);
-		t->chain = malloc((CALLSTACK_DEPTH + 1) * sizeof *t->chain);
+		t->chain = malloc(CALLSTACK_CHAIN * sizeof *t->chain);
 		if (t->stack)
 			callstack_init(t->stack);
 	}

@@ -361,6 +361,8 @@ static int by_record(const void *a, const void *b)
 void sampling_deliver(struct session *s, struct thread *t, const struct spmu_batch *b)
 {
 	uint32_t at = 0;
+	if (t->stack && t->run->is_machine)
+		callstack_space(t->stack, t->run->space);
 	if (t->pendings > 1)
 		qsort(t->pending, t->pendings, sizeof *t->pending, by_record);
 	for (size_t k = 0; k < t->pendings; k++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Writes a small stream of a whole machine: two programs that take turns, whose functions make system calls.
  *   machine_stream OUT KALLSYMS FILE FUNCTION OTHER_FILE OTHER_FUNCTION
- * Each program runs a loop at FUNCTION of its FILE, and then enters the kernel, which calls a function of a module.  The
- * kernel's addresses are those of the tests' kallsyms (tests/system/record/machine-names.sh).
+ * Each program runs a loop at FUNCTION of its FILE, and then enters the kernel, which calls a function of a module.
+ * The kernel's addresses are those of the kallsyms of tests/system/record/machine-names.sh.
  */
 #include "machine/guest_stream.h"
 #include "symbols/symbols.h"
@@ -25,7 +25,8 @@ static struct guest_stream *stream;
 static uint32_t blocks;
 
 /* WORK instructions at addr, INC of eight registers in turn, then the last one. */
-static void make(struct block *b, uint64_t addr, unsigned work, const void *last, unsigned length, uint8_t slot, int jump)
+static void make(struct block *b, uint64_t addr, unsigned work, const void *last, unsigned length, uint8_t slot,
+	int jump)
 {
 	memset(b, 0, sizeof *b);
 	b->def.id = blocks++;
@@ -129,7 +130,7 @@ int main(int argc, char **argv)
 	make(&leave, entry.insn[3].addr + 5, 2, "\x48\x0f\x07", 3, 0, ST_JUMP_OTHER);
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		struct program *on = &p[turn & 1];
-		const uint64_t stack = (UINT64_C(0x7ffff000) + turn % 2 * 0x100) | (uint64_t)(1 + turn % 2) << ST_SPACE_SHIFT;
+		const uint64_t stack = UINT64_C(0x7ffff000) | (uint64_t)(1 + turn % 2) << ST_SPACE_SHIFT;
 		const uint64_t kstack = UINT64_C(0xffffc90000008000) + turn % 2 * 0x8000;
 		space(1 + turn % 2);
 		level(3);

@@ -170,7 +170,7 @@ static int on_start(void *context, struct run_thread *run, struct err *err)
 		return err_set(err, ERR_NOMEM, "out of memory");
 	t->threads = more;
 	struct thread_slots *s = more + t->threads_count;
-	*s = (struct thread_slots){ .thread = run, .pid = run->pid };
+	*s = (struct thread_slots){ .thread = run, .pid = cli_symbols_pid(run) };
 	int rc = t->exact ? slots_create(&s->slots, &core, err) : 0;
 	if (rc)
 		return rc;
@@ -244,8 +244,16 @@ static void on_batch(void *context, struct run_thread *run, const struct spmu_ba
 
 static void on_side(void *context, struct run_thread *run, uint32_t pid, const uint64_t *record, uint64_t cycle)
 {
-	(void)run, (void)cycle;
-	topdown_places_side(((struct topdown *)context)->places, pid, record);
+	struct topdown *t = context;
+	struct thread_slots *s = run && ST_HEADER_KIND(record[0]) == ST_SPACE ? slots_of(t, run) : NULL;
+	(void)cycle;
+	if (s && s->slots && s->pid != cli_symbols_pid(run)) {	/* what was charged belongs to the space before */
+		place(t, s);
+		s->added = false;
+		slots_forget_sites(s->slots);
+		s->pid = cli_symbols_pid(run);
+	}
+	topdown_places_side(t->places, pid, record);
 }
 
 static bool on_client(void *context, struct run_thread *run, const struct st_client *request, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The side records of a whole machine's stream, as records of perf.data: each address space is a process, with the
- * number symbols_space_pid, the name of its program, and mappings of its files; the kernel and its modules are mapped as
- * the kernel's perf_event does it.
+ * number symbols_space_pid, the name of its program, and mappings of its files; the kernel and its modules are mapped
+ * as the kernel's perf_event does it.
  */
 #ifndef OUTPUT_MACHINE_RECORD_H
 #define OUTPUT_MACHINE_RECORD_H

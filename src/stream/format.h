@@ -308,8 +308,8 @@ struct st_symbols {
 	uint64_t tag;
 	uint32_t path_bytes, pad;	/* the path follows, NUL-terminated, padded to 8 */
 };
-/* KALLSYMS: a copy of the kernel's /proc/kallsyms.  PROGRAM: what the space's process executes; "": another image than so
- * far, of which nothing is known yet.  CODE may come before its PROGRAM, since a loader runs first. */
+/* KALLSYMS: a copy of the kernel's /proc/kallsyms.  PROGRAM: what the space's process executes; "": another image than
+ * so far, of which nothing is known yet.  CODE may come before its PROGRAM, since a loader runs first. */
 enum st_symbols_what { ST_SYMBOLS_KALLSYMS, ST_SYMBOLS_CODE, ST_SYMBOLS_PROGRAM };
 struct st_place {
 	uint64_t header;

@@ -110,8 +110,8 @@ int  symbols_fork(struct symbols *s, uint32_t parent, uint32_t child, uint64_t t
 int  symbols_exec(struct symbols *s, uint32_t pid, uint64_t time);
 /* Finds what was at ip at that time (UINT64_MAX: now).  Always fills *place. */
 void symbols_resolve(struct symbols *s, uint32_t pid, uint64_t ip, uint64_t time, struct symbols_place *place);
-/* The kernel: SYMBOLS_KERNEL is the number of its address space.  symbols_kernel: its functions are those of this copy of
- * /proc/kallsyms (kallsyms.h); errors leave the space as it was. */
+/* The kernel: SYMBOLS_KERNEL is the number of its address space.  symbols_kernel: its functions are those of this copy
+ * of /proc/kallsyms (kallsyms.h); errors leave the space as it was. */
 enum { SYMBOLS_KERNEL = INT32_MAX };
 int  symbols_kernel(struct symbols *s, const char *kallsyms, struct err *err);
 /* From now on these are the spaces of a whole machine (stream/format.h, ST_SPACE): addresses in the upper half are the

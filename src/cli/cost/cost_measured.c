@@ -122,7 +122,8 @@ static int on_start(void *context, struct run_thread *t, struct err *err)
 	const struct measuring *at = context;
 	struct cost *c = at->c;
 	struct measured *m = calloc(1, sizeof *m);
-	int rc = m ? cost_thread_start(at->run, &m->cost, cli_symbols_pid(t), err) : err_set(err, ERR_NOMEM, "out of memory");
+	int rc = m ? cost_thread_start(at->run, &m->cost, cli_symbols_pid(t), err)
+		: err_set(err, ERR_NOMEM, "out of memory");
 	if (!rc && c->sample.on)
 		rc = cost_thread_sample(m->cost, t, err);
 	if (!rc && c->graph && at->run == c->base)

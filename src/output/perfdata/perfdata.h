@@ -221,8 +221,8 @@ struct perfdata_branch perfdata_branch_at(const struct perfdata_record *r, size_
 const char *perfdata_feature_text(const struct perfdata_file *f, enum perfdata_feature feature);
 /* Returns the bytes of a feature of softpmu's own, or NULL if the file has none. */
 const void *perfdata_own_bytes(const struct perfdata_file *f, enum perfdata_feature feature, size_t *bytes);
-/* A copy of the kernel's /proc/kallsyms: the one of perfdata_use_kallsyms (borrowed; NULL: none), then *asked is true, or
- * the one that the file names; NULL: neither. */
+/* A copy of the kernel's /proc/kallsyms: the one of perfdata_use_kallsyms (borrowed; NULL: none), then *asked is true,
+ * or the one that the file names; NULL: neither. */
 void perfdata_use_kallsyms(struct perfdata_file *f, const char *path);
 const char *perfdata_kallsyms(const struct perfdata_file *f, bool *asked);
 /* Gets the data or unified cache of a level from the CACHE feature, without its type.  Returns false if the file has

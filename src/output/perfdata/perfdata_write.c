@@ -297,7 +297,8 @@ int perfdata_sample(struct perfdata_writer *w, const struct perfdata_sample *s)
 	size_t after = put_more(w, s, branches, more), at = offsetof(struct sample_body, cpu);
 	bool has_addr = w->sample_type & PERF_SAMPLE_ADDR;
 	uint8_t *p = record(w, PERF_RECORD_SAMPLE, (s->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) |
-			    (s->exact ? PERF_RECORD_MISC_EXACT_IP : 0), 8 + sizeof body + 8 * (words + after + has_addr));
+			    (s->exact ? PERF_RECORD_MISC_EXACT_IP : 0),
+			    8 + sizeof body + 8 * (words + after + has_addr));
 	if (!p)
 		return w->error.code;
 	memcpy(p, &body, at);

@@ -325,7 +325,8 @@ static bool new_image(const struct code_files *c, const struct space *s, const s
 	if (c->file[p->file].program && s->program && s->program != p->file + 1)
 		return true;
 	for (size_t i = 0; i < s->count; i++)
-		if (s->mapped[i].file == p->file && bias(addr, p->offset) != bias(s->mapped[i].addr, s->mapped[i].offset) &&
+		if (s->mapped[i].file == p->file &&
+			bias(addr, p->offset) != bias(s->mapped[i].addr, s->mapped[i].offset) &&
 			p->offset - s->mapped[i].offset < s->mapped[i].bytes)
 			return true;
 	return false;

@@ -369,6 +369,8 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 		rc = create(g, err);
 	if (rc == 0 && o->stream)
 		rc = guest_stream_open(&g->stream, o->stream, 8, e->walk, err);
+	if (rc == 0 && g->stream)
+		rc = guest_code_create(g, o, err);
 	if (rc < 0) {
 		guest_destroy(g);
 		return rc;
@@ -419,6 +421,7 @@ void guest_destroy(struct guest *g)
 	if (!g)
 		return;
 	struct err ignored;
+	guest_code_destroy(g);
 	if (g->stream)
 		(void)guest_stream_close(g->stream, &ignored);
 	if (g->core)

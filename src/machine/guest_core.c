@@ -39,6 +39,7 @@ void guest_core_block(struct guest *g, struct iblock *b, const struct st_block_d
 	if (__builtin_expect(g->stream != NULL, 0)) {
 		if (g->owes && ((const struct st_insn_def *)(def + 1))->addr != g->next_ip)
 			settle_next(g);
+		guest_code_block(g, ((const struct st_insn_def *)(def + 1))->addr);
 		guest_stream_block(g->stream, def, exit, values);
 		g->owes = true;
 		g->next_ip = next_ip;
@@ -117,6 +118,8 @@ void guest_core_space(struct guest *g, uint64_t tables)
 {
 	if (!g->stream)
 		return;
+	if (g->code)
+		g->code->last = 0;
 	settle_next(g);
 	const struct st_space r = { RECORD(ST_SPACE, st_space), .tag = g->tag, .tables = tables };
 	guest_stream_record(g->stream, &r, sizeof r);

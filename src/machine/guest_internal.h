@@ -18,6 +18,7 @@ enum {
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
 	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
 	GUEST_PCID_COUNT = 4096,
+	GUEST_CODE_SEEN = 8192,	/* pages of code whose file was asked for */
 };
 
 /* What the processors of a machine share: address spaces by tag. */
@@ -74,6 +75,7 @@ struct guest {
 	unsigned delivered;
 	uint64_t delivery[2 * GUEST_DELIVERED];	/* as st_delivery */
 	struct guest_stream *stream;	/* NULL: nobody wants it */
+	struct guest_code *code;	/* which files its blocks are of; NULL: nobody wants it, or has a list */
 	bool owes;			/* the last record is a block, which led to next_ip */
 	uint64_t next_ip;
 
@@ -122,6 +124,22 @@ void guest_core_space(struct guest *g, uint64_t tables);	/* g->tag */
 void guest_core_page(struct guest *g, const struct st_page *p);	/* fails the guest where the core refuses it */
 void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr);
 void guest_core_flush(struct guest *g);
+/* guest_code.c: ST_SYMBOLS in the stream, as struct guest_options says */
+struct code_files;
+struct guest_code {
+	struct code_files *files;
+	uint64_t last;			/* page that was looked at last, with its tag; 0: none */
+	struct { uint64_t page, frame; } seen[GUEST_CODE_SEEN];	/* by low bits */
+};
+int  guest_code_create(struct guest *g, const struct guest_options *o, struct err *err);
+void guest_code_destroy(struct guest *g);
+void guest_code_look(struct guest *g, uint64_t addr);
+/* A block at this address, with its tag, is executed next. */
+static inline void guest_code_block(struct guest *g, uint64_t addr)
+{
+	if (g->code && !(addr >> 63) && addr >> 12 != g->code->last)
+		guest_code_look(g, addr);
+}
 /* guest_pages.c */
 int  guest_pages_create(struct guest *g, struct err *err);
 /* The address is used next: its page is told, if it is not yet.  addr: with its tag. */

@@ -49,6 +49,9 @@ struct guest_options {
 	size_t settings;
 	enum guest_timing timing;
 	const char *stream;		/* a file for what the core is made to do (guest_stream.h), or NULL */
+	/* For the stream's readers, or NULL: a list of the host's files that were packed into the guest
+	 * (code_files.h), and where the guest's /proc/kallsyms is written to, or will be. */
+	const char *files, *kallsyms;
 	bool pebs_reload_msrs;		/* as in struct spmu_host */
 };
 

@@ -122,7 +122,8 @@ static int add_line(struct reading *r, char *text)
 		r->hidden++;
 		return 0;
 	}
-	if (!(addr >> 63))	/* numbers and offsets of each processor */
+	/* numbers and offsets of each processor; and so that no end wraps around */
+	if (!(addr >> 63) || addr > UINT64_MAX - 4 * PAGE)
 		return 0;
 	if (module && *module) {
 		if (*module != '[' || !is_word(module, KALLSYMS_NAME) || r->k->owners >= KALLSYMS_OWNERS)
@@ -170,10 +171,8 @@ static int add_functions(struct reading *r)
 			continue;
 		struct kallsyms_owner *o = &k->owner[l->owner];
 		/* the last one as perf has it: to the end of the next page */
-		uint64_t end = next < r->lines && r->line[next].owner == l->owner ? r->line[next].addr
+		const uint64_t end = next < r->lines && r->line[next].owner == l->owner ? r->line[next].addr
 			: (l->addr | (PAGE - 1)) + 1 + PAGE;
-		if (end <= l->addr)
-			end = UINT64_MAX;
 		if (symfile_add(o->file, l->addr, end, l->name,
 			l->type == 'T' ? STB_GLOBAL : l->type == 't' ? STB_LOCAL : STB_WEAK, true))
 			return ERR_NOMEM;

@@ -26,7 +26,7 @@ void guest_fail(struct guest *g)
 
 static bool stepping(const struct guest *g)
 {
-	return guest_closeness(g) == GUEST_STEPPING;
+	return !g->ahead && guest_closeness(g) == GUEST_STEPPING;
 }
 
 /* May the instruction fuse with a conditional branch behind it?  Then both go into one path.  Too many is no harm. */
@@ -71,21 +71,17 @@ void guest_run_path(struct guest *g, uint64_t next_ip)
 		return;
 	}
 	const unsigned insns = p->insns;
-	const bool step = stepping(g);
 	const struct st_block_def *def;
 	struct iblock *b = path_block(g->paths, p, &def, &g->failure);
 	if (!b) {
 		guest_fail(g);
 		return;
 	}
-	guest_core_block(g, b, def, 0, insns, g->path.value, guest_tagged(g, next_ip));
-	g->given += insns;
+	const struct guest_run r = { .block = b, .next_ip = guest_tagged(g, next_ip), .insns = insns, .complete = insns,
+		.slots = p->open };
 	g->report.instructions[g->cpl != 0] += insns;
+	guest_core_block(g, &r, def, p->value);
 	clear_path(g);
-	if (step)
-		g->report.stepped += insns;
-	if (step || (guest_closeness(g) != GUEST_FAR) != g->near || stepping(g))
-		guest_approach(g);
 }
 
 bool guest_watches(const struct guest *g)
@@ -99,6 +95,26 @@ static void deliver(struct guest *g)
 	g->delivers = false;
 	if (g->delivered && !g->failed)
 		guest_core_delivery(g);
+}
+
+/* 15 bytes, those behind the instruction 0; a memcpy of unknown length would be a call. */
+static inline void copy_code(uint8_t to[15], const uint8_t *code, unsigned len)
+{
+	uint64_t low = 0, high = 0;
+	if (len >= 8) {
+		memcpy(&low, code, 8);
+		memcpy(&high, code + len - 8, 8);
+		high = len > 8 ? high >> 8 * (16 - len) : 0;
+	} else if (len >= 4) {
+		uint32_t a, b;
+		memcpy(&a, code, 4);
+		memcpy(&b, code + len - 4, 4);
+		low = a | (uint64_t)b << 8 * (len - 4);
+	} else {
+		low = code[0] | (uint64_t)code[len / 2] << 8 * (len / 2) | (uint64_t)code[len - 1] << 8 * (len - 1);
+	}
+	memcpy(to, &low, 8);
+	memcpy(to + 8, &high, 7);
 }
 
 void guest_begin(struct guest *g, const struct guest_insn *i)
@@ -118,7 +134,6 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 	if (!p->insns) {
 		guest_core_level(g, i->cpl ? 3 : 0, word_bytes);
 		p->word_bytes = word_bytes;
-		spmu_set_mode64(g->pmu, i->bits == 64);
 		deliver(g);	/* it is the kernel's */
 	}
 	guest_pages_use(g, guest_tagged(g, i->ip), i->len);
@@ -132,8 +147,9 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 		g->emulator.registers(g->emulator.context, &g->kept[n % GUEST_KEPT]);
 	}
 	struct st_insn_def *d = &p->insn[p->insns];
-	*d = (struct st_insn_def){ .addr = guest_tagged(g, i->ip), .len = i->len };
-	memcpy(d->bytes, i->code, i->len);
+	d->addr = guest_tagged(g, i->ip);
+	d->len = i->len;
+	copy_code(d->bytes, i->code, i->len);
 	p->slots = p->open;
 }
 
@@ -184,7 +200,8 @@ void guest_iteration(struct guest *g)
 		guest_fail(g);
 		return;
 	}
-	guest_core_block(g, b, def, 1, 1, p->value, p->insn[0].addr);
+	const struct guest_run r = { .block = b, .next_ip = p->insn[0].addr, .exit = 1, .insns = 1, .slots = p->open };
+	guest_core_block(g, &r, def, p->value);
 	p->insns = 0;
 	p->slots = p->open = 0;
 	p->repeats = false;
@@ -239,7 +256,8 @@ void guest_event(struct guest *g, const struct guest_trap *t)
 	tagged.from = guest_tagged(g, t->from);
 	guest_core_trap(g, &tagged);
 	g->delivers = true;
-	guest_renew(g);
+	if (!g->ahead)		/* else no overflow has changed the registers */
+		guest_renew(g);
 }
 
 void guest_halted(struct guest *g, uint64_t ticks)
@@ -280,10 +298,19 @@ uint64_t guest_ticks(struct guest *g, uint64_t instructions)
 	if (!g->watches)
 		return instructions;
 	/* 16-bit code, which no core times, takes a tick an instruction, as where nothing is timed */
-	const uint64_t now = core_now(g->core), passed = now - g->clock + (g->report.untimed - g->passed_untimed);
+	const uint64_t now = g->ahead ? g->seen.now : core_now(g->core);
+	const uint64_t passed = now - g->clock + (g->report.untimed - g->passed_untimed);
 	g->clock = now;
 	g->passed_untimed = g->report.untimed;
 	return passed;
+}
+
+void guest_look(struct guest *g, uint64_t next_ip)
+{
+	if (!g->watches)
+		return;
+	guest_run_path(g, next_ip);
+	guest_together(g);
 }
 
 void guest_mark(struct guest *g, bool on)
@@ -295,10 +322,11 @@ void guest_mark(struct guest *g, bool on)
 
 void guest_report(struct guest *g, struct guest_report *out)
 {
+	guest_together(g);
 	*out = g->report;
 	out->frequency_ghz = g->config.frequency_ghz;
 	if (g->core)
-		out->cycles[g->cpl != 0] += core_now(g->core) - g->cycles_from;
+		out->cycles[g->core_cpl != 0] += core_now(g->core) - g->cycles_from;
 	out->blocks = g->paths ? path_store_count(g->paths) : 0;
 	out->failure = g->failed ? g->failure.text : NULL;
 }
@@ -315,7 +343,7 @@ static int create(struct guest *g, struct err *err)
 		rc = guest_pages_create(g, err);
 	if (rc == 0)
 		rc = guest_pmu_create(g, err);
-	g->cpl = 3;
+	g->cpl = g->core_cpl = 3;
 	return rc;
 }
 
@@ -367,6 +395,8 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 	int rc = create_shared(g, o, err);
 	if (rc == 0)
 		rc = create(g, err);
+	if (rc == 0 && o->ahead)
+		rc = guest_ahead_create(g, err);
 	if (rc == 0 && o->stream)
 		rc = guest_stream_open(&g->stream, o->stream, 8, e->walk, err);
 	if (rc == 0 && g->stream)
@@ -421,6 +451,7 @@ void guest_destroy(struct guest *g)
 	if (!g)
 		return;
 	struct err ignored;
+	guest_queue_destroy(g->queue);
 	guest_code_destroy(g);
 	if (g->stream)
 		(void)guest_stream_close(g->stream, &ignored);
@@ -437,7 +468,7 @@ void guest_destroy(struct guest *g)
 		free(g->spaces);
 	}
 	free(g->kept);
-	free(g->pages);
+	guest_pages_destroy(g);
 	free(g->spare);
 	free(g);
 }

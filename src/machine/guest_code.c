@@ -7,7 +7,6 @@
  */
 #include "machine/code_files.h"
 #include "machine/guest_internal.h"
-#include "core/paging/told.h"
 #include "core/paging/told_map.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ void guest_code_look(struct guest *g, uint64_t addr)
 {
 	struct guest_code *c = g->code;
 	uint8_t page[CODE_FILES_PAGE];
-	const struct told_page *t = g->emulator.walk ? core_told_find(g->core, addr) : NULL;
+	const struct told_page *t = guest_pages_find(g, addr);
 	const uint64_t number = addr >> 12, frame = t ? t->frame + (addr >> 12 & 511) + 1 : 1;
 	const uint64_t linear = addr & ((UINT64_C(1) << ST_SPACE_SHIFT) - 1) & ~UINT64_C(0xfff);
 	const size_t slot = (number ^ number >> 31) % GUEST_CODE_SEEN;

@@ -5,6 +5,7 @@
  */
 #include "machine/guest_internal.h"
 #include "core/paging/told.h"
+#include "core/paging/told_map.h"
 #include <string.h>
 
 #define RECORD(kind, type) .header = ST_HEADER(kind, sizeof(struct type))
@@ -12,7 +13,7 @@
 /* A record follows that does not say where the block before it led to. */
 static void settle_next(struct guest *g)
 {
-	if (!g->owes)
+	if (!g->owes)		/* nor does anybody want the stream */
 		return;
 	g->owes = false;
 	const struct st_next r = { RECORD(ST_NEXT, st_next), .next = g->next_ip };
@@ -32,19 +33,132 @@ static inline void active(struct guest *g)
 	g->pages->dropped = -1;
 }
 
-void guest_core_block(struct guest *g, struct iblock *b, const struct st_block_def *def, unsigned exit, unsigned insns,
-	const uint64_t *values, uint64_t next_ip)
+/* ---- by whoever has the core ---- */
+
+static void run(struct guest *g, const struct guest_run *r, const uint64_t *values)
+{
+	const bool step = guest_closeness(g) == GUEST_STEPPING;
+	core_run_block(g->core, r->block, r->exit, r->insns, values, r->next_ip);
+	g->applied += r->complete;
+	g->report.stepped += step ? r->complete : 0;
+	const enum guest_closeness now = guest_closeness(g);
+	if (step || (now != GUEST_FAR) != g->near || now == GUEST_STEPPING)
+		guest_approach(g);
+}
+
+static void change_level(struct guest *g, const struct st_level *r)
+{
+	spmu_set_mode64(g->pmu, r->word_bytes == 8);
+	if (!r->drains)
+		return;
+	core_serialize(g->core);
+	g->report.cycles[g->core_cpl != 0] += core_now(g->core) - g->cycles_from;
+	g->cycles_from = core_now(g->core);
+	g->core_cpl = r->cpl;
+}
+
+static void do_record(struct guest *g, const void *record)
+{
+	const uint64_t *words = record;
+	switch (ST_HEADER_KIND(*words)) {
+	case ST_LEVEL:
+		change_level(g, record);
+		break;
+	case ST_TRAP:
+		core_trap(g->core);
+		break;
+	case ST_DELIVERY: {
+		const struct st_delivery *r = record;
+		core_deliver(g->core, (const uint64_t *)(r + 1), r->accesses);
+		break;
+	}
+	case ST_HALT: {
+		const struct st_halt *r = record;
+		const uint64_t from = core_now(g->core);
+		core_halt_for(g->core, r->cycles);
+		g->cycles_from += core_now(g->core) - from;	/* they are no cycles of the privilege */
+		break;
+	}
+	case ST_SERIALIZE:
+		core_serialize(g->core);
+		break;
+	case ST_PAGE:
+		g->core_failed = g->core_failed || core_told_page(g->core, record, &g->core_failure) < 0;
+		break;
+	case ST_DROP: {
+		const struct st_drop *r = record;
+		core_told_drop(g->core, (enum st_drop_what)r->what, r->addr);
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+enum { RUN_WORDS = sizeof(struct guest_run) / 8 };
+#define OP_RUN (UINT64_C(1) << 32)	/* else a record */
+
+void guest_core_apply(void *guest, const uint64_t *op)
+{
+	struct guest *g = guest;
+	if (g->core_failed)
+		return;
+	if (*op & OP_RUN)
+		run(g, (const struct guest_run *)(op + 1), op + 1 + RUN_WORDS);
+	else
+		do_record(g, op + 1);
+}
+
+/* ---- by the emulator's thread ---- */
+
+/* The record goes into the stream and to the core. */
+static void pass(struct guest *g, const void *record, size_t bytes)
+{
+	if (g->stream)
+		guest_stream_record(g->stream, record, bytes);
+	if (g->ahead) {
+		const size_t words = 1 + bytes / 8;
+		uint64_t *op = guest_queue_room(g->queue, words);
+		memcpy(op + 1, record, bytes);
+		op[0] = words;
+		guest_queue_push(g->queue, words);
+		return;
+	}
+	do_record(g, record);
+	if (g->core_failed && !g->failed) {
+		g->failure = g->core_failure;
+		guest_fail(g);
+	}
+}
+
+void guest_core_block(struct guest *g, const struct guest_run *r, const struct st_block_def *def,
+	const uint64_t *values)
 {
 	active(g);
 	if (__builtin_expect(g->stream != NULL, 0)) {
 		if (g->owes && ((const struct st_insn_def *)(def + 1))->addr != g->next_ip)
 			settle_next(g);
 		guest_code_block(g, ((const struct st_insn_def *)(def + 1))->addr);
-		guest_stream_block(g->stream, def, exit, values);
+		guest_stream_block(g->stream, def, r->exit, values);
 		g->owes = true;
-		g->next_ip = next_ip;
+		g->next_ip = r->next_ip;
 	}
-	core_run_block(g->core, b, exit, insns, values, next_ip);
+	g->given += r->complete;
+	if (!g->ahead) {
+		run(g, r, values);
+		guest_apart(g);
+		return;
+	}
+	const size_t words = 1 + RUN_WORDS + r->slots;
+	uint64_t *op = guest_queue_room(g->queue, words);
+	memcpy(op + 1, r, sizeof *r);
+	for (unsigned i = 0; i < r->slots; i++)
+		op[1 + RUN_WORDS + i] = values[i];
+	op[0] = words | OP_RUN;
+	guest_queue_push(g->queue, words);
+	g->report.ahead += r->complete;
+	if (g->given >= g->meet_at)
+		guest_meet(g);
 }
 
 void guest_core_level(struct guest *g, unsigned cpl, unsigned word_bytes)
@@ -52,66 +166,44 @@ void guest_core_level(struct guest *g, unsigned cpl, unsigned word_bytes)
 	const bool drains = cpl != g->cpl;
 	if (!drains && word_bytes == g->word_bytes)
 		return;
-	if (g->stream) {
-		settle_next(g);
-		const struct st_level r = { RECORD(ST_LEVEL, st_level), .cpl = (uint8_t)cpl,
-			.word_bytes = (uint8_t)word_bytes, .drains = drains };
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
+	settle_next(g);
+	const struct st_level r = { RECORD(ST_LEVEL, st_level), .cpl = (uint8_t)cpl, .word_bytes = (uint8_t)word_bytes,
+		.drains = drains };
 	g->word_bytes = (uint8_t)word_bytes;
-	if (!drains)
-		return;
-	core_serialize(g->core);
-	g->report.cycles[g->cpl != 0] += core_now(g->core) - g->cycles_from;
-	g->cycles_from = core_now(g->core);
 	g->cpl = cpl;
+	pass(g, &r, sizeof r);
 }
 
 void guest_core_trap(struct guest *g, const struct guest_trap *t)
 {
-	if (g->stream) {
-		const struct st_trap r = { RECORD(ST_TRAP, st_trap), .from = t->from, .address = t->address,
-			.vector = t->vector, .error = t->error, .interrupt = t->interrupt, .next = take_next(g) };
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
-	core_trap(g->core);
+	const struct st_trap r = { RECORD(ST_TRAP, st_trap), .from = t->from, .address = t->address,
+		.vector = t->vector, .error = t->error, .interrupt = t->interrupt, .next = take_next(g) };
+	pass(g, &r, sizeof r);
 }
 
 void guest_core_delivery(struct guest *g)
 {
 	const unsigned n = g->delivered;
 	active(g);
-	if (g->stream) {
-		settle_next(g);
-		uint64_t r[(sizeof(struct st_delivery) / 8) + 2 * GUEST_DELIVERED];
-		const struct st_delivery head = { .header = ST_HEADER(ST_DELIVERY, sizeof head + 16 * n),
-			.accesses = n };
-		memcpy(r, &head, sizeof head);
-		memcpy(r + sizeof head / 8, g->delivery, 16 * n);
-		guest_stream_record(g->stream, r, sizeof head + 16 * n);
-	}
+	settle_next(g);
+	uint64_t r[(sizeof(struct st_delivery) / 8) + 2 * GUEST_DELIVERED];
+	const struct st_delivery head = { .header = ST_HEADER(ST_DELIVERY, sizeof head + 16 * n), .accesses = n };
+	memcpy(r, &head, sizeof head);
+	memcpy(r + sizeof head / 8, g->delivery, 16 * n);
 	g->delivered = 0;
-	core_deliver(g->core, g->delivery, n);
+	pass(g, r, sizeof head + 16 * n);
 }
 
 void guest_core_halt(struct guest *g, uint64_t cycles)
 {
-	if (g->stream) {
-		const struct st_halt r = { RECORD(ST_HALT, st_halt), .cycles = cycles, .next = take_next(g) };
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
-	const uint64_t from = core_now(g->core);
-	core_halt_for(g->core, cycles);
-	g->cycles_from += core_now(g->core) - from;	/* they are no cycles of the privilege */
+	const struct st_halt r = { RECORD(ST_HALT, st_halt), .cycles = cycles, .next = take_next(g) };
+	pass(g, &r, sizeof r);
 }
 
 void guest_core_serialize(struct guest *g)
 {
-	if (g->stream) {
-		const struct st_serialize r = { RECORD(ST_SERIALIZE, st_serialize), .next = take_next(g) };
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
-	core_serialize(g->core);
+	const struct st_serialize r = { RECORD(ST_SERIALIZE, st_serialize), .next = take_next(g) };
+	pass(g, &r, sizeof r);
 }
 
 void guest_core_space(struct guest *g, uint64_t tables)
@@ -127,15 +219,15 @@ void guest_core_space(struct guest *g, uint64_t tables)
 
 void guest_core_page(struct guest *g, const struct st_page *p)
 {
+	struct st_page r = *p;
+	struct told_page was;
 	active(g);
-	if (g->stream) {
-		struct st_page r = *p;
-		settle_next(g);
-		r.header = ST_HEADER(ST_PAGE, sizeof r);
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
-	if (core_told_page(g->core, p, &g->failure) < 0)
+	settle_next(g);
+	r.header = ST_HEADER(ST_PAGE, sizeof r);
+	if (told_enter(g->pages->told, &r, 6 - g->config.cache_line, &was, &g->failure) < 0)
 		guest_fail(g);
+	else
+		pass(g, &r, sizeof r);
 }
 
 void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr)
@@ -146,15 +238,7 @@ void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr)
 		return;
 	if (what != ST_DROP_PAGE && what != ST_DROP_SPACE)
 		g->pages->dropped = (int)what;
-	if (g->stream) {
-		settle_next(g);
-		const struct st_drop r = { RECORD(ST_DROP, st_drop), .what = what, .addr = addr };
-		guest_stream_record(g->stream, &r, sizeof r);
-	}
-	core_told_drop(g->core, what, addr);
-}
-
-void guest_core_flush(struct guest *g)
-{
-	core_flush(g->core, false);
+	settle_next(g);
+	const struct st_drop r = { RECORD(ST_DROP, st_drop), .what = what, .addr = addr };
+	pass(g, &r, sizeof r);
 }

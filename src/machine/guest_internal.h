@@ -4,6 +4,7 @@
 #ifndef MACHINE_GUEST_INTERNAL_H
 #define MACHINE_GUEST_INTERNAL_H
 #include "machine/machine.h"
+#include "machine/guest_queue.h"
 #include "machine/guest_stream.h"
 #include "machine/path.h"
 #include "core/core.h"
@@ -14,6 +15,9 @@ enum {
 	/* A path has 32 instructions at most, and seldom takes a thousand cycles.  Behind NEAR, what the core has not
 	 * yet handed over may hold the overflow. */
 	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 2048, NEAR_INSNS = 4096, NEAR_CYCLES = 16384,
+	/* The emulator meets the core that often, and may be two meetings ahead of it.  AHEAD_CYCLES: such a stretch of
+	 * instructions seldom takes 16 cycles each. */
+	MEET_INSNS = 512, AHEAD_INSNS = NEAR_INSNS + 2 * MEET_INSNS, AHEAD_CYCLES = NEAR_CYCLES + 16 * 2 * MEET_INSNS,
 	GUEST_SPACES = 1 << 14,	/* address spaces that are told apart; later ones share the last tag */
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
 	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
@@ -30,6 +34,7 @@ struct guest_spaces {
 
 /* What a processor's model knows of the guest's page tables (guest_pages.c). */
 struct guest_pages {
+	struct told *told;		/* what the core was told; NULL: no page tables */
 	unsigned mode;			/* set of enum guest_mode */
 	uint64_t cr3;
 	uint64_t recent[GUEST_RECENT];	/* pages that are told and current; 0: none */
@@ -79,9 +84,23 @@ struct guest {
 	bool owes;			/* the last record is a block, which led to next_ip */
 	uint64_t next_ip;
 
+	/* The core in a thread of its own (guest_ahead.c).  What is behind `applied` belongs to whoever has the core:
+	 * to that thread while `ahead` is set. */
+	struct guest_queue *queue;	/* NULL: there is none */
+	bool ahead;
+	struct { uint64_t now, horizon, horizon_cycle; } seen;	/* what the core told last */
+	uint64_t meet_at;		/* by `given` */
+	uint64_t given;			/* instructions that the core has got, or will get */
+
+	uint64_t applied;		/* instructions that the core has got */
+	unsigned core_cpl;
+	bool core_failed;
+	struct err core_failure;
+	unsigned deferred;		/* PMIs that came while the emulator was ahead */
+	uint32_t deferred_lvt;
 	/* what the PMU has seen */
-	uint64_t given, consumed;	/* instructions that the core has got, that the PMU has got */
-	uint64_t horizon;		/* no PMI before `given` reaches this, or the core's clock the next one */
+	uint64_t consumed;		/* instructions */
+	uint64_t horizon;		/* no PMI before `applied` reaches this, or the core's clock the next one */
 	uint64_t horizon_cycle, watermark;	/* watermark: all before this cycle has been counted */
 	bool near;			/* close to them, where the PMU gets all records */
 	struct spmu_wants wants;	/* what the core hands over */
@@ -107,14 +126,26 @@ enum guest_closeness { GUEST_FAR, GUEST_NEAR, GUEST_STEPPING };
 static inline enum guest_closeness guest_closeness(const struct guest *g)
 {
 	const uint64_t now = core_now(g->core);
-	const uint64_t insns = g->horizon > g->given ? g->horizon - g->given : 0;
+	const uint64_t insns = g->horizon > g->applied ? g->horizon - g->applied : 0;
 	const uint64_t cycles = g->horizon_cycle > now ? g->horizon_cycle - now : 0;
 	return insns < STEP_INSNS || cycles < STEP_CYCLES ? GUEST_STEPPING :
 		insns < NEAR_INSNS || cycles < NEAR_CYCLES ? GUEST_NEAR : GUEST_FAR;
 }
+/* guest_ahead.c */
+int  guest_ahead_create(struct guest *g, struct err *err);
+/* The core has done all that it was given, and is the caller's. */
+void guest_together(struct guest *g);
+void guest_apart(struct guest *g);	/* if the next overflow is far enough: the core is its thread's */
+void guest_meet(struct guest *g);
 /* guest_core.c: each writes its record, and does to the core what a replay of the record does. */
-void guest_core_block(struct guest *g, struct iblock *b, const struct st_block_def *def, unsigned exit, unsigned insns,
-	const uint64_t *values, uint64_t next_ip);
+/* complete: how many instructions it completes; slots: how many values */
+struct guest_run {
+	struct iblock *block;
+	uint64_t next_ip;
+	uint32_t exit, insns, complete, slots;
+};
+void guest_core_block(struct guest *g, const struct guest_run *r, const struct st_block_def *def,
+	const uint64_t *values);
 void guest_core_level(struct guest *g, unsigned cpl, unsigned word_bytes);	/* does nothing if they are the same */
 void guest_core_trap(struct guest *g, const struct guest_trap *t);
 void guest_core_delivery(struct guest *g);		/* g->delivery; empties it */
@@ -123,7 +154,7 @@ void guest_core_serialize(struct guest *g);
 void guest_core_space(struct guest *g, uint64_t tables);	/* g->tag */
 void guest_core_page(struct guest *g, const struct st_page *p);	/* fails the guest where the core refuses it */
 void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr);
-void guest_core_flush(struct guest *g);
+void guest_core_apply(void *guest, const uint64_t *op);	/* from the queue */
 /* guest_code.c: ST_SYMBOLS in the stream, as struct guest_options says */
 struct code_files;
 struct guest_code {
@@ -142,6 +173,10 @@ static inline void guest_code_block(struct guest *g, uint64_t addr)
 }
 /* guest_pages.c */
 int  guest_pages_create(struct guest *g, struct err *err);
+void guest_pages_destroy(struct guest *g);
+/* What the core was told last of the page that holds the address, or NULL. */
+struct told_page;
+struct told_page *guest_pages_find(const struct guest *g, uint64_t addr);
 /* The address is used next: its page is told, if it is not yet.  addr: with its tag. */
 void guest_pages_ask(struct guest *g, uint64_t addr);
 static inline void guest_pages_use(struct guest *g, uint64_t addr, unsigned bytes)

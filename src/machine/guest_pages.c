@@ -26,7 +26,23 @@ int guest_pages_create(struct guest *g, struct err *err)
 		return err_set(err, ERR_NOMEM, "out of memory for the guest's pages");
 	g->pages->clock = 1;
 	g->pages->dropped = -1;
-	return g->emulator.walk ? core_told(g->core, err) : 0;
+	if (!g->emulator.walk)
+		return 0;
+	if (!(g->pages->told = told_create()))
+		return err_set(err, ERR_NOMEM, "out of memory for the guest's pages");
+	return core_told(g->core, err);
+}
+
+void guest_pages_destroy(struct guest *g)
+{
+	if (g->pages)
+		told_destroy(g->pages->told);
+	free(g->pages);
+}
+
+struct told_page *guest_pages_find(const struct guest *g, uint64_t addr)
+{
+	return g->pages->told ? (struct told_page *)told_find(g->pages->told, addr) : NULL;
 }
 
 /* Is what the core knows of the page still what the machine has? */
@@ -54,7 +70,7 @@ void guest_pages_ask(struct guest *g, uint64_t addr)
 	struct guest_pages *p = g->pages;
 	if (!g->emulator.walk || g->failed)
 		return;
-	struct told_page *t = core_told_find(g->core, addr);
+	struct told_page *t = guest_pages_find(g, addr);
 	if (!t || !current(p, t, addr)) {
 		struct guest_page found;
 		const uint64_t low = (UINT64_C(1) << ST_SPACE_SHIFT) - 1;
@@ -75,7 +91,7 @@ void guest_pages_ask(struct guest *g, uint64_t addr)
 		if (g->failed)
 			return;
 		for (uint64_t at = s.addr; at - s.addr < UINT64_C(1) << s.shift; at += UINT64_C(1) << 21)
-			if ((t = core_told_find(g->core, at)))
+			if ((t = guest_pages_find(g, at)))
 				t->stamp = p->clock;
 	}
 	p->recent[(addr >> 12) % GUEST_RECENT] = addr >> 12;
@@ -183,12 +199,12 @@ static void drop_page(struct guest *g, unsigned tag, uint64_t linear)
 {
 	struct guest_pages *p = g->pages;
 	const uint64_t addr = linear >> ST_SPACE_SHIFT ? linear : linear | (uint64_t)tag << ST_SPACE_SHIFT;
-	struct told_page *t = g->emulator.walk ? core_told_find(g->core, addr) : NULL;
+	struct told_page *t = guest_pages_find(g, addr);
 	if (t && t->global && !(addr >> 63))
 		p->all = p->clock;	/* other spaces have the page, too */
 	else if (t)
 		t->stamp = 0;
-	if (t && t->bits == 10 && t->leaf == 2 && (t = core_told_find(g->core, addr ^ 1u << 21)))
+	if (t && t->bits == 10 && t->leaf == 2 && (t = guest_pages_find(g, addr ^ 1u << 21)))
 		t->stamp = 0;
 	drop(g, ST_DROP_PAGE, addr);
 }

@@ -78,7 +78,7 @@ static void want(struct guest *g)
 
 void guest_approach(struct guest *g)
 {
-	guest_core_flush(g);
+	core_flush(g->core, false);
 	g->near = guest_closeness(g) != GUEST_FAR;
 	want(g);
 }
@@ -118,10 +118,11 @@ void guest_settle(struct guest *g, uint64_t next_ip)
 	if (!g->watches)
 		return;
 	guest_run_path(g, next_ip);
+	guest_together(g);
 	if (g->failed)
 		return;
 	guest_core_serialize(g);
-	g->given = g->consumed;
+	g->given = g->applied = g->consumed;
 }
 
 enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value)
@@ -153,6 +154,7 @@ enum guest_answer guest_rdpmc(struct guest *g, uint32_t index, unsigned cpl, uin
 
 void guest_pce(struct guest *g, bool pce)
 {
+	guest_together(g);
 	spmu_set_cr4_pce(g->pmu, pce);
 }
 
@@ -218,6 +220,11 @@ static void on_pmi(void *context, struct spmu *pmu, const struct spmu_pmi *pmi, 
 	if (spmu_apic_read(pmu, SPMU_APIC_LVT_PC, &now) != SPMU_OK)
 		return;
 	g->report.pmis++;
+	if (g->ahead) {		/* this is the core's thread */
+		g->deferred++;
+		g->deferred_lvt = now;
+		return;
+	}
 	g->emulator.interrupt(g->emulator.context, now & ~0x10000u, now);
 }
 
@@ -284,8 +291,8 @@ struct spmu_record *guest_take_batch(void *context, const struct spmu_batch *b)
 	struct spmu_record *mine = (struct spmu_record *)b->records;
 	struct spmu_record *next = g->spare;
 	struct spmu_batch batch = *b;
-	batch.user_only = g->cpl == 3 ? 1 : 2;
-	adapt(mine, b->count, g->cpl);
+	batch.user_only = g->core_cpl == 3 ? 1 : 2;
+	adapt(mine, b->count, g->core_cpl);
 	spmu_consume(g->pmu, &batch);
 	g->consumed += b->instructions;
 	g->watermark = b->watermark;

@@ -10,8 +10,9 @@
  * only call these while guest_watches says so.  What changes translations it always says: guest_space, guest_paging,
  * guest_invlpg, guest_invpcid.
  *
- * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h).  Close to an overflow
- * it is behind by none: a PMI is then requested behind the instruction whose retirement shows that it is due.
+ * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h), and with
+ * guest_options.ahead by about a thousand more.  Close to an overflow it is behind by none: a PMI is then requested
+ * behind the instruction whose retirement shows that it is due.
  *
  * Memory is the guest's own (core/paging/told.h): before a page's first use the model asks the emulator where it lies,
  * and walks read the guest's table entries through the caches.  TLB entries are dropped as the guest says.
@@ -53,6 +54,7 @@ struct guest_options {
 	 * (code_files.h), and where the guest's /proc/kallsyms is written to, or will be. */
 	const char *files, *kallsyms;
 	bool pebs_reload_msrs;		/* as in struct spmu_host */
+	bool ahead;			/* the core has a thread of its own; for a machine of one processor */
 };
 
 /* Where a page lies. */
@@ -144,6 +146,8 @@ uint64_t guest_now(const struct guest *g);
  * machine's memory; next_ip as in guest_end. */
 void guest_yield(struct guest *g, uint64_t next_ip);
 void guest_mark(struct guest *g, bool on);
+/* The guest is about to look at its clock: guest_ticks counts all that is complete.  next_ip: as in guest_end. */
+void guest_look(struct guest *g, uint64_t next_ip);
 /* How far the machine's clock is to go on, when so many instructions were executed since the last call: modelled
  * cycles where the core times them. */
 uint64_t guest_ticks(struct guest *g, uint64_t instructions);
@@ -157,6 +161,8 @@ struct guest_report {
 	uint64_t events;		/* exceptions and interrupts taken while it was watched */
 	uint64_t blocks;		/* different paths */
 	uint64_t stepped;		/* instructions that were run one by one, close to an overflow */
+	uint64_t ahead;			/* instructions that were executed while the core was in its own thread */
+	uint64_t late;			/* PMIs that came then, and were taken at the next meeting */
 	const char *failure;		/* why the model stopped timing, or NULL */
 };
 void guest_report(struct guest *g, struct guest_report *out);

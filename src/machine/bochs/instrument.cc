@@ -27,7 +27,7 @@ bool softpmu_watches[PROCESSORS_MAX];
 namespace {
 
 struct settings {
-	std::string data, core = "skylake", report, console;
+	std::string data, core = "skylake", report, console, stream, kallsyms, files;
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
 	bool reload_msrs = false;
@@ -205,6 +205,12 @@ bool read_settings(settings *s)
 			s->set.push_back(value);
 		else if (name == "reload_msrs")
 			s->reload_msrs = true;
+		else if (name == "stream")
+			s->stream = value;
+		else if (name == "stream_kallsyms")
+			s->kallsyms = value;
+		else if (name == "stream_files")
+			s->files = value;
 		else if (name == "report")
 			s->report = value;
 		else if (name == "console")
@@ -249,6 +255,7 @@ void write_report()
 	fprintf(f, "untimed=%llu\npmis=%llu\nevents=%llu\nblocks=%llu\nstepped=%llu\n", (unsigned long long)r.untimed,
 		(unsigned long long)r.pmis, (unsigned long long)r.events, (unsigned long long)r.blocks,
 		(unsigned long long)r.stepped);
+	fprintf(f, "ahead=%llu\nlate=%llu\n", (unsigned long long)r.ahead, (unsigned long long)r.late);
 	if (here.status >= 0)
 		fprintf(f, "status=%d\n", here.status);
 	if (here.saved)
@@ -290,8 +297,18 @@ void softpmu_start(unsigned cpu)
 	std::vector<const char *> set;
 	for (const std::string &s : here.options.set)
 		set.push_back(s.c_str());
-	const guest_options o = { here.options.data.c_str(), here.options.core.c_str(), set.data(), set.size(),
-		here.options.timing, NULL, here.options.reload_msrs };
+	const auto text = [](const std::string &s) { return s.empty() ? NULL : s.c_str(); };
+	guest_options o = {};
+	o.data_dir = here.options.data.c_str();
+	o.core = here.options.core.c_str();
+	o.setting = set.data();
+	o.settings = set.size();
+	o.timing = here.options.timing;
+	o.stream = text(here.options.stream);
+	o.kallsyms = text(here.options.kallsyms);
+	o.files = text(here.options.files);
+	o.pebs_reload_msrs = here.options.reload_msrs;
+	o.ahead = BX_SMP_PROCESSORS == 1;
 	struct err err;
 	if (guest_create(&here.model, &o, &e, &err) < 0) {
 		fprintf(stderr, "softpmu-machine: %s\n", err.text);
@@ -373,6 +390,12 @@ void softpmu_before(unsigned cpu, bxInstruction_c *i)
 		const uint8_t op = in.code[n];
 		in.rep = n > 0 && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
 			(op >= 0x6c && op <= 0x6f));
+	}
+	if (in.len >= 2 && in.code[0] == 0x0f && BX_SMP_PROCESSORS == 1 && (in.code[1] == 0x31 ||
+		(in.len == 3 && in.code[1] == 0x01 && in.code[2] == 0xf9))) {	/* RDTSC, RDTSCP */
+		guest_look(side[cpu].model, in.ip);
+		c->sync_icount();
+		BX_TICKN(softpmu_ticks(0));
 	}
 	guest_begin(side[cpu].model, &in);
 }

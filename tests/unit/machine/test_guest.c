@@ -54,9 +54,10 @@ static void on_registers(void *context, struct spmu_registers *out)
 	out->rip = toy.rip;
 }
 
-static struct guest *make(const char *core, enum guest_timing timing)
+static struct guest *make_ahead(const char *core, enum guest_timing timing, bool ahead)
 {
-	const struct guest_options o = { .data_dir = data_dir(), .core = core, .timing = timing };
+	const struct guest_options o = { .data_dir = data_dir(), .core = core, .timing = timing,
+		.ahead = ahead };
 	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_read, .write = on_write,
 		.registers = on_registers };
 	struct guest *g = NULL;
@@ -65,6 +66,11 @@ static struct guest *make(const char *core, enum guest_timing timing)
 	if (guest_create(&g, &o, &e, &err))
 		fail_msg("%s", err.text);
 	return g;
+}
+
+static struct guest *make(const char *core, enum guest_timing timing)
+{
+	return make_ahead(core, timing, false);
 }
 
 static void insn(struct guest *g, uint64_t ip, unsigned cpl, const char *code, unsigned len, uint64_t next)
@@ -221,6 +227,43 @@ static void test_a_pmi_comes_right_behind_its_overflow(void **state)
 	guest_destroy(g);
 }
 
+/* The core in a thread of its own: the same counts, and PMIs at the same places. */
+static void test_ahead_of_the_core_nothing_changes(void **state)
+{
+	(void)state;
+	static const uint32_t event[] = { 0xc0, 0x3c, 0x01c2, 0x20c4 };
+	struct guest_report r[2];
+	uint64_t count[2][4];
+	unsigned sent[2];
+	for (unsigned ahead = 0; ahead < 2; ahead++) {
+		struct guest *g = make_ahead("skylake", GUEST_COUNTING, ahead);
+		guest_lvt(g, 0xf0);
+		for (uint32_t i = 0; i < 4; i++)
+			set(g, MSR_IA32_PERFEVTSEL0 + i, event[i] | USR | OS | EN | (i < 2 ? INT : 0));
+		set(g, MSR_IA32_PMC0, (uint32_t)-150000);
+		set(g, MSR_IA32_PMC0 + 1, (uint32_t)-100000);
+		set(g, MSR_IA32_PERF_GLOBAL_CTRL, 15);
+		for (unsigned i = 0; i < 40; i++) {
+			rounds(g, LOOP, 3, 3000);
+			rounds(g, kernel_loop, 0, 500);
+			if (i == 20)
+				guest_lvt(g, 0xf0);	/* a PMI has masked it */
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			count[ahead][i] = counter(g, MSR_IA32_PMC0 + i);
+		guest_report(g, &r[ahead]);
+		sent[ahead] = toy.interrupts;
+		guest_destroy(g);
+	}
+	assert_memory_equal(count[0], count[1], sizeof count[0]);
+	assert_true(r[0].cycles[0] == r[1].cycles[0] && r[0].cycles[1] == r[1].cycles[1]);
+	assert_int_equal(sent[0], sent[1]);
+	assert_int_equal(sent[0], 2);
+	assert_int_equal(r[0].ahead, 0);
+	assert_true(r[1].ahead > 200000);
+	assert_int_equal(r[1].late, 0);
+}
+
 static void test_registers_fault_as_they_do(void **state)
 {
 	(void)state;
@@ -340,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_a_count_begins_and_ends_between_instructions),
 		cmocka_unit_test(test_time_is_the_cores),
 		cmocka_unit_test(test_a_pmi_comes_right_behind_its_overflow),
+		cmocka_unit_test(test_ahead_of_the_core_nothing_changes),
 		cmocka_unit_test(test_registers_fault_as_they_do),
 		cmocka_unit_test(test_pebs_records_hold_the_registers_of_their_instruction),
 		cmocka_unit_test(test_address_spaces_share_no_line),

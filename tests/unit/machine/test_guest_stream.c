@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "data_dir.h"
+#include "machine/guest_stream.h"
 #include "machine/machine.h"
 #include "run/run.h"
 #include "session/session.h"
@@ -260,7 +261,7 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 	session_side(seen.s, t, record);
 }
 
-static void replay(const char *core, const char *list, const char *path, uint64_t *count)
+static int try_replay(const char *core, const char *list, const char *path, uint64_t *count, struct err *failure)
 {
 	char events[4096], why[512];
 	struct core_config c;
@@ -283,13 +284,20 @@ static void replay(const char *core, const char *list, const char *path, uint64_
 	const struct core_wanted wanted = session_wanted(seen.s);
 	const struct run_options o = { .data_dir = data_dir(), .core = &c, .replay = path, .wanted = &wanted };
 	const struct run_sink sink = { .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
-	if (run_program(&o, &sink, &result, &err))
-		fail_msg("%s", err.text);
+	const int rc = run_program(&o, &sink, &result, failure);
 	for (size_t i = 0; i < e.count; i++)
 		count[i] = session_count(seen.s, i);
 	session_destroy(seen.s);
 	session_events_free(&e);
 	spmu_model_free(m);
+	return rc;
+}
+
+static void replay(const char *core, const char *list, const char *path, uint64_t *count)
+{
+	struct err err = { 0 };
+	if (try_replay(core, list, path, count, &err))
+		fail_msg("%s", err.text);
 }
 
 static void test_a_replay_counts_what_the_guest_counted(void **state)
@@ -322,9 +330,91 @@ static void test_a_replay_counts_what_the_guest_counted(void **state)
 	unlink(path);
 }
 
+static void test_software_events_come_from_the_records(void **state)
+{
+	(void)state;
+	static const uint64_t code[] = { 0xc0 };
+	char path[] = "/tmp/test-guest-stream-XXXXXX";
+	uint64_t want, got[9];
+	close(mkstemp(path));
+	live("skylake", code, 1, SPMU_EVTSEL_USR, path, &want);
+	replay("skylake", "page-faults,page-faults:u,exceptions,interrupts,interrupts:u,interrupts:k,context-switches,"
+		"task-clock,duration_time", path, got);
+	assert_true(got[0] > 500 && got[0] < 700);		/* a fifth of the rounds */
+	assert_int_equal(got[1], got[0]);
+	assert_true(got[2] > got[0]);
+	assert_int_equal(got[3], got[4] + got[5]);
+	assert_true(got[5] > 300 && got[5] < 600);		/* of REP instructions */
+	assert_int_equal(got[2] + got[4], ROUNDS);
+	assert_true(got[6] > 100 && got[6] < 300);
+	assert_int_equal(got[7], got[8]);
+	unlink(path);
+}
+
+/* A block, then `record`: the replay ends with this error. */
+static void check_refused(const void *record, size_t bytes, bool pages, const char *said)
+{
+	struct {
+		struct st_block_def def;
+		struct st_insn_def insn;
+		struct st_exit_def exit;
+	} b = { .def = { .header = ST_HEADER(ST_BLOCK_DEF, sizeof b), .insns = 1, .exits = 1 },
+		.insn = { .addr = USER, .len = 1, .bytes = { 0x90 } }, .exit = { .insns = 1 } };
+	const struct st_next next = { ST_HEADER(ST_NEXT, sizeof next), USER + 1 };
+	char path[] = "/tmp/test-guest-stream-XXXXXX";
+	struct guest_stream *s;
+	struct err err = { 0 };
+	uint64_t count;
+	close(mkstemp(path));
+	assert_int_equal(guest_stream_open(&s, path, 8, pages, &err), 0);
+	guest_stream_block(s, &b.def, 0, NULL);
+	if (said[0] != '!')
+		guest_stream_record(s, &next, sizeof next);
+	guest_stream_record(s, record, bytes);
+	assert_int_equal(guest_stream_close(s, &err), 0);
+	assert_int_equal(try_replay("skylake", "instructions", path, &count, &err), ERR_INPUT);
+	if (!strstr(err.text, said + (said[0] == '!')))
+		fail_msg("%s", err.text);
+	assert_null(strchr(err.text, '\n'));
+	assert_int_equal(count, 1);		/* what was before it is counted */
+	unlink(path);
+}
+
+static void test_damaged_records_are_refused(void **state)
+{
+	(void)state;
+	const struct st_level level = { .header = ST_HEADER(ST_LEVEL, sizeof level), .cpl = 2, .word_bytes = 8 };
+	const struct st_level no_next = { .header = ST_HEADER(ST_LEVEL, sizeof level), .word_bytes = 8 };
+	const struct st_trap trap = { .header = ST_HEADER(ST_TRAP, sizeof trap), .vector = 256 };
+	const struct st_halt halt = { ST_HEADER(ST_HALT, sizeof halt), UINT64_MAX, 0 };
+	const struct st_space space = { ST_HEADER(ST_SPACE, sizeof space), 1 << 16, 0 };
+	struct st_page page = { .header = ST_HEADER(ST_PAGE, sizeof page), .shift = 13, .entry_bytes = 8 };
+	const struct st_drop drop = { ST_HEADER(ST_DROP, sizeof drop), 4, 0 };
+	const uint64_t delivery[] = { ST_HEADER(ST_DELIVERY, 32), 2, USER, 8 }, small[] = { ST_HEADER(ST_TRAP, 8) };
+	const uint64_t fork[] = { ST_HEADER(ST_FORK, 16), 7 };
+	const struct st_symbols symbols = { .header = ST_HEADER(ST_SYMBOLS, sizeof symbols), .path_bytes = 9 };
+	check_refused(&level, sizeof level, true, "malformed record");
+	check_refused(&no_next, sizeof no_next, true, "!does not say where block 0 led to");
+	check_refused(&trap, sizeof trap, true, "malformed record");
+	check_refused(&halt, sizeof halt, true, "malformed record");
+	check_refused(&space, sizeof space, true, "malformed record");
+	check_refused(&page, sizeof page, true, "malformed record");
+	page.shift = 12;
+	check_refused(&page, sizeof page, false, "tells of pages, and says that it does not");
+	page.frame = UINT64_C(1) << 50;
+	check_refused(&page, sizeof page, true, "beyond");
+	check_refused(&drop, sizeof drop, true, "malformed record");
+	check_refused(delivery, sizeof delivery, true, "malformed record");
+	check_refused(small, sizeof small, true, "malformed record");
+	check_refused(fork, sizeof fork, true, "only that of a program has");
+	check_refused(&symbols, sizeof symbols, true, "malformed record");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_software_events_come_from_the_records),
+		cmocka_unit_test(test_damaged_records_are_refused),
 		cmocka_unit_test(test_a_replay_counts_what_the_guest_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,22 +75,28 @@ static struct item item_for(size_t event, const struct session_event *ev)
 		.rarer = ev->rarer };
 }
 
-/* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
- * plain cycles already. */
-static int make_items(struct session *s, struct err *err)
+/* The event that counts plain core cycles; NULL: none.  Fixed counter 1 counts them; prefers a row that general-purpose
+ * counters can count, too, so that others can have the fixed counter. */
+static const struct spmu_event *plain_cycles(const struct spmu_model *m)
 {
 	const struct spmu_event *cycles = NULL;
-	/* fixed counter 1 counts core cycles; prefer a row that general-purpose counters can count, too, so
-	 * that others can have the fixed counter */
-	for (size_t i = 0; i < spmu_model_events(s->o.model); i++) {
-		const struct spmu_event *e = spmu_model_event(s->o.model, i);
+	for (size_t i = 0; i < spmu_model_events(m); i++) {
+		const struct spmu_event *e = spmu_model_event(m, i);
 		if (e->fixed == 1 && !(e->flags & SPMU_EVENT_NOT_MODELLED) &&
 			(!cycles || (!cycles->pmc_mask && e->pmc_mask)))
 			cycles = e;
 	}
 	if (!cycles)
-		cycles = names_find(s->o.model, "cycles");
-	if (!cycles || (cycles->flags & SPMU_EVENT_NOT_MODELLED))
+		cycles = names_find(m, "cycles");
+	return cycles && !(cycles->flags & SPMU_EVENT_NOT_MODELLED) ? cycles : NULL;
+}
+
+/* Makes the items: one for each event that a counter counts, and one more for the clock unless an event counts
+ * plain cycles already. */
+static int make_items(struct session *s, struct err *err)
+{
+	const struct spmu_event *cycles = plain_cycles(s->o.model);
+	if (!cycles)
 		return err_set(err, ERR_UNSUPPORTED, "the event table of %s has no event that counts cycles: no clock",
 			s->o.core->name);
 	int rc;

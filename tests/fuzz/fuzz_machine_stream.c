@@ -111,7 +111,8 @@ static void put_rep(struct file *f, uint32_t id, uint64_t addr)
 static void put_start(struct file *f, uint8_t how)
 {
 	const struct st_process p = { .header = ST_HEADER(ST_PROCESS, sizeof p), .magic = ST_MAGIC,
-		.version = ST_VERSION, .pid = 1, .word_bytes = how & 8 ? 4 : 8, .is_machine = 1, .has_pages = how % 8 > 0 };
+		.version = ST_VERSION, .pid = 1, .word_bytes = how & 8 ? 4 : 8, .is_machine = 1,
+		.has_pages = how % 8 > 0 };
 	const struct st_thread t = { ST_HEADER(ST_THREAD_START, sizeof t), 1, 1, 0, 0 };
 	put(f, &p, sizeof p);
 	put(f, &t, sizeof t);

@@ -313,7 +313,8 @@ int cost_print_all(struct cost *c)
 		fprintf(out,
 			"\n Core: %s (%s) at %g GHz%s, %s; %.0f instructions, %.0f cycles, CPI %.4f\n%s",
 			c->run.core.name, c->run.core.title, c->run.core.frequency_ghz, cli_changed(&c->run),
-			cli_rings(&c->run), v.instructions, v.cycles, v.instructions > 0 ? v.cycles / v.instructions : 0,
+			cli_rings(&c->run), v.instructions, v.cycles,
+			v.instructions > 0 ? v.cycles / v.instructions : 0,
 			cli_pmu_note(&c->run, note));
 		if (c->sample.on)
 			fprintf(out, " Estimated from %zu windows; %.2f%% of the instructions were measured\n",

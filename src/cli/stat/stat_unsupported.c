@@ -77,7 +77,8 @@ bool stat_leave_out(void *context, const char *event, size_t bytes, const struct
 		return false;
 	}
 	/* the u that was not asked for, as in the names of the other events */
-	if (asprintf(&name, "%s%s", spelled, u->core->both_rings ? "" : strstr(spelled, "::") ? ":u" : spelled[bytes - 1] == '/' ? "u"
+	if (asprintf(&name, "%s%s", spelled, u->core->both_rings ? ""
+			: strstr(spelled, "::") ? ":u" : spelled[bytes - 1] == '/' ? "u"
 			: strpbrk(spelled, ":/") ? "" : ":u") < 0)
 		name = NULL;
 	if (why->code == ERR_NOT_MODELLED)

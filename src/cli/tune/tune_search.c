@@ -473,7 +473,7 @@ static int search(struct search *s)
 		else
 			tune_print(&v);
 	}
-	if (!rc && s->keep && !s->run.core.both_rings) {	/* a machine is no program, which would have a profile */
+	if (!rc && s->keep && !s->run.core.both_rings) {	/* a machine is no program and has no profile */
 		if (s->file)
 			s->run.run.replay = NULL;	/* the profile is the program's, not its stream's */
 		rc = keep_profile(s, t);

@@ -100,11 +100,12 @@ static bool proper(const uint64_t *w, size_t bytes)
 {
 	const void *record = w;
 	const struct st_level *level = record;
+	const struct st_trap *trap = record;
 	switch (ST_HEADER_KIND(w[0])) {
 	case ST_LEVEL:
 		return (level->cpl == 0 || level->cpl == 3) && (level->word_bytes == 8 || level->word_bytes == 4);
 	case ST_TRAP:
-		return ((const struct st_trap *)record)->vector < 256 && ((const struct st_trap *)record)->interrupt < 2;
+		return trap->vector < 256 && trap->interrupt < 2;
 	case ST_HALT:
 		return ((const struct st_halt *)record)->cycles < HALT_MOST;
 	case ST_SPACE:

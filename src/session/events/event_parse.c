@@ -223,7 +223,8 @@ static int push(struct parser *p, struct session_event *e, char *spelled, char *
 }
 
 /* The name to print.  perf appends the u that was not asked for, and so do we.  It joins modifiers that are
- * there, but not libpfm4's attributes: perf turns `cycles:c=4` into `cycles:c=4:u`.  Over a machine there is no such u. */
+ * there, but not libpfm4's attributes: perf turns `cycles:c=4` into `cycles:c=4:u`.  Over a machine
+ * there is no such u. */
 static char *shown(const struct parser *p, const char *spelled, size_t n, const struct wish *w, bool libpfm)
 {
 	char *s = NULL;

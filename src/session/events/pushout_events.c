@@ -264,7 +264,8 @@ int pushout_setup(const struct pushout_event *e, unsigned n, bool sampled, struc
 				(sampled ? SPMU_EVTSEL_INT | SPMU_PUSHOUT_STORE_OVF : 0),
 			"pushouts at %s, from %s, %s%s", pushout_point_name[e->control >> 4 & 7],
 			froms[!!(e->control & SPMU_PUSHOUT_EVENT)],
-			!(e->control & SPMU_EVTSEL_OS) ? "user mode" : e->control & SPMU_EVTSEL_USR ? "all rings" : "ring 0",
+			!(e->control & SPMU_EVTSEL_OS) ? "user mode"
+				: e->control & SPMU_EVTSEL_USR ? "all rings" : "ring 0",
 			sampled ? "; interrupts and stores the pushout on overflow" : "");
 	return rc;
 }

@@ -86,8 +86,8 @@ static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
 static void insn(uint64_t ip, unsigned cpl, unsigned bits, const char *code, unsigned len, unsigned access,
 	uint64_t addr, uint64_t next)
 {
-	const struct guest_insn i = { .ip = ip, .code = (const uint8_t *)code, .len = (uint8_t)len, .cpl = (uint8_t)cpl,
-		.bits = (uint8_t)bits };
+	const struct guest_insn i = { .ip = ip, .code = (const uint8_t *)code, .len = (uint8_t)len,
+		.cpl = (uint8_t)cpl, .bits = (uint8_t)bits };
 	if (!guest_watches(toy.g))
 		return;
 	guest_begin(toy.g, &i);
@@ -103,8 +103,8 @@ static void work(uint64_t at, unsigned cpl, unsigned bits, uint64_t data, unsign
 	uint64_t ip = at;
 	while (n--) {
 		const bool skips = chance(3) == 0;
-		insn(ip, cpl, bits, rex ? "\x48\x8b\x06" : "\x8b\x06", 2 + rex, GUEST_LOAD, data + chance(DATA_BYTES / 8) * 8,
-			ip + 2 + rex);
+		insn(ip, cpl, bits, rex ? "\x48\x8b\x06" : "\x8b\x06", 2 + rex, GUEST_LOAD,
+			data + chance(DATA_BYTES / 8) * 8, ip + 2 + rex);
 		ip += 2 + rex;
 		insn(ip, cpl, bits, "\x84\xc0", 2, 0, 0, ip + 2);
 		ip += 2;
@@ -144,8 +144,8 @@ static void iret(uint64_t to)
 /* rep movsq, interrupted once in the middle */
 static void copy(void)
 {
-	const struct guest_insn i = { .ip = kernel + 0x800, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3, .bits = 64,
-		.rep = true };
+	const struct guest_insn i = { .ip = kernel + 0x800, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3,
+		.bits = 64, .rep = true };
 	const unsigned at = 1 + chance(39);
 	for (unsigned k = 0; k < 2; k++) {
 		if (!guest_watches(toy.g))
@@ -197,7 +197,8 @@ static void play(void)
 }
 
 /* Counts `code` at each privilege level and at both while the toy plays; writes the stream. */
-static void live(const char *core, const uint64_t *code, unsigned codes, uint64_t rings, const char *path, uint64_t *count)
+static void live(const char *core, const uint64_t *code, unsigned codes, uint64_t rings, const char *path,
+	uint64_t *count)
 {
 	const struct guest_options o = { .data_dir = data_dir(), .core = core, .stream = path };
 	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_memory, .write = on_write,
@@ -210,7 +211,8 @@ static void live(const char *core, const uint64_t *code, unsigned codes, uint64_
 	guest_space(toy.g, 0x1000000);
 	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, 0), GUEST_DONE);
 	for (unsigned i = 0; i < codes; i++)
-		assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERFEVTSEL0 + i, code[i] | rings | SPMU_EVTSEL_EN), GUEST_DONE);
+		assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERFEVTSEL0 + i, code[i] | rings | SPMU_EVTSEL_EN),
+			GUEST_DONE);
 	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, (1u << codes) - 1), GUEST_DONE);
 	play();
 	assert_int_equal(guest_wrmsr(toy.g, MSR_IA32_PERF_GLOBAL_CTRL, 0), GUEST_DONE);
@@ -283,7 +285,8 @@ static int try_replay(const char *core, const char *list, const char *path, uint
 		fail_msg("%s", err.text);
 	const struct core_wanted wanted = session_wanted(seen.s);
 	const struct run_options o = { .data_dir = data_dir(), .core = &c, .replay = path, .wanted = &wanted };
-	const struct run_sink sink = { .thread_start = on_start, .thread_end = on_end, .batch = on_batch, .side = on_side };
+	const struct run_sink sink = { .thread_start = on_start, .thread_end = on_end, .batch = on_batch,
+		.side = on_side };
 	const int rc = run_program(&o, &sink, &result, failure);
 	for (size_t i = 0; i < e.count; i++)
 		count[i] = session_count(seen.s, i);

@@ -274,7 +274,8 @@ static int write_file(struct initramfs *a, const char *to, mode_t mode, const ch
 		rc = remember(a, to, NULL, err);
 	if (!rc) {
 		const unsigned inode = hard_link(a, &s, &again);
-		const struct record r = { S_IFREG | (mode & 07777), inode, s.st_nlink > 1 ? 2 : 1,
+		/* Two links always: how many names the host has for it may change, and nothing of the guest with it. */
+		const struct record r = { S_IFREG | (mode & 07777), inode, 2,
 			again ? 0 : (unsigned)s.st_size, (unsigned)s.st_mtime, 0, 0 };
 		rc = write_header(a, to, &r, err);
 		if (!rc && !again)

@@ -572,7 +572,7 @@ static void finish_pipe(struct perfdata_writer *w)
 		const bool has = perfdata_put_feature(&b, w, i);
 		perfdata_put_zeros(&b, -b.size & 7);
 		if (has && !b.failed && i == PERFDATA_BUILD_ID) {
-			for (size_t at = 0; at < b.size;) {
+			for (size_t at = 0; b.size - at >= sizeof(struct perf_event_header);) {	/* padding follows */
 				struct perf_event_header h;
 				memcpy(&h, b.data + at, sizeof h);
 				uint8_t *p = record(w, RECORD_HEADER_BUILD_ID, h.misc, h.size);

@@ -181,8 +181,9 @@ int annotate_print(FILE *to, const struct annotate_event *e, const struct annota
 	size = symfile_read(s->file, s->symbol->start, code, size);
 	if (!size) {
 		free(code);
-		return err_set(err, ERR_INPUT, "%s: no code to show for %s (%s code is not kept)", s->path,
-			s->symbol->name, *s->path == '[' ? "the kernel's" : "JIT");
+		return err_set(err, ERR_INPUT, "%s: no code to show for %s (%s)", s->path,
+			s->symbol->name, *s->path == '[' ? "none of it was executed, or the file keeps no kernel code"
+			: "JIT code is not kept");
 	}
 	struct symbols_names *names;
 	if (symbols_names_open(&names, s->file, err)) {

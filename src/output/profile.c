@@ -625,7 +625,11 @@ static int open_kernel(struct profile *p, struct err *err)
 	bool asked;
 	struct err why = { 0 };
 	const char *path = perfdata_kallsyms(p->file, &asked);
-	const int code = path ? symbols_kernel(p->symbols, path, &why) : 0;
+	int code = path ? symbols_kernel(p->symbols, path, &why) : 0;
+	size_t bytes;
+	const void *stretches = perfdata_own_bytes(p->file, PERFDATA_KERNEL_CODE, &bytes);
+	if (!code && stretches && symbols_kernel_code(p->symbols, stretches, bytes))
+		code = err_set(&why, ERR_NOMEM, "out of memory");
 	return code && (asked || code == ERR_NOMEM) ? err_set(err, code, "%s", why.text) : 0;
 }
 

@@ -77,6 +77,9 @@ struct run_sink {
 	/* Gets every record that is not a block, its definition, a switch or a request of the program: ST_PROCESS,
 	 * ST_MAP, ST_COMM, ST_FORK, ...  cycle: the thread's now; t may be NULL (before the first thread). */
 	void (*side)(void *context, struct run_thread *t, uint32_t pid, const uint64_t *record, uint64_t cycle);
+	/* Of a whole machine: a block is defined, whose instructions are run later.  Another thread than that of the
+	 * other callbacks calls it. */
+	void (*defined)(void *context, const struct st_block_def *def);
 	/* Called about ten times a second of wall time; returns nonzero to stop the run early (Ctrl-C handling,
 	 * progress). */
 	int  (*tick)(void *context, uint64_t instructions, uint64_t cycles);

@@ -62,6 +62,8 @@ static int define_block(struct runner *r, struct process *p, const uint64_t *wor
 		rc = isa_decode(r->isa, rc, def, length * 8, &b, err);
 	if (rc < 0)
 		return rc;
+	if (__builtin_expect(p->is_machine, 0) && r->sink->defined)
+		r->sink->defined(r->sink->context, def);
 	unsigned flags = window_flags(&r->window, p->index, b) | switches_flags(&r->switches, p->index, b);
 	if (r->o->heap && heap_enters(&r->heap, p->index, b))
 		flags |= BLOCK_HEAP;

@@ -515,6 +515,8 @@ size_t symfile_code(const struct symfile *f, uint64_t *address, uint64_t end)
 {
 	uint64_t first = end, stop = end;
 	bool sections = false;
+	if (f->known)
+		return known_code_next(f, address, end);
 	Elf *elf = f->fd >= 0 ? elf_begin(f->fd, ELF_C_READ_MMAP, NULL) : NULL;
 	for (Elf_Scn *scn = elf ? elf_nextscn(elf, NULL) : NULL; scn; scn = elf_nextscn(elf, scn)) {
 		GElf_Shdr sh;
@@ -535,6 +537,8 @@ size_t symfile_code(const struct symfile *f, uint64_t *address, uint64_t end)
 
 size_t symfile_read(const struct symfile *f, uint64_t address, uint8_t *into, size_t bytes)
 {
+	if (f->known)
+		return known_code_read(f, address, into, bytes);
 	if (f->fd < 0 || (int64_t)address < 0)
 		return 0;
 	ssize_t n = pread(f->fd, into, bytes, (off_t)address);

@@ -27,7 +27,10 @@ struct symfile {
 	size_t jit_lines;
 	char *jit_files;		/* their file names */
 	struct inlined *inlined;	/* made on first use; NULL: none yet */
+	const struct known_code *known;	/* of a kernel: its code, in order of address; borrowed */
+	size_t knowns;
 };
+struct known_code { uint64_t addr, bytes; const uint8_t *code; };
 struct jit_line { uint64_t address; uint32_t line; size_t file; };
 
 /* Adds a symbol and copies the name. */
@@ -43,6 +46,12 @@ const struct symbol *symfile_last_before(const struct symfile *f, uint64_t addre
 bool symfile_address(const struct symfile *f, uint64_t vaddr, uint64_t *address);
 /* Adds the PLT entries as NAME@plt.  The symbols so far are indexed. */
 int  symfile_read_plt(struct symfile *f, Elf *elf);
+
+/* known_code.c: symfile_read and symfile_code of a file with `known`. */
+size_t known_code_read(const struct symfile *f, uint64_t address, uint8_t *into, size_t bytes);
+size_t known_code_next(const struct symfile *f, uint64_t *address, uint64_t end);
+/* Checks stretches (symbols_kernel_code); *out: from malloc.  ERR_NOMEM. */
+int  known_code_parse(struct known_code **out, size_t *count, const void *stretches, size_t bytes);
 
 int  jit_read_map(struct symfile *f, const char *path);
 int  jit_read_dump(struct symfile *f, const char *path);

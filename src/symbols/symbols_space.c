@@ -38,6 +38,7 @@ struct symbols {
 	struct symbols_object **object;
 	size_t objects;
 	bool machine;
+	struct known_code *known;	/* of the kernel */
 };
 
 int symbols_create(struct symbols **out, struct err *err)
@@ -65,6 +66,7 @@ void symbols_destroy(struct symbols *s)
 	}
 	free(s->process);
 	free(s->object);
+	free(s->known);
 	free(s);
 }
 
@@ -375,6 +377,26 @@ int symbols_kernel(struct symbols *s, const char *path, struct err *err)
 		code = err_set(err, ERR_NOMEM, "out of memory");
 	kallsyms_close(k);
 	return code;
+}
+
+int symbols_kernel_code(struct symbols *s, const void *stretches, size_t bytes)
+{
+	struct known_code *known;
+	size_t count;
+	const struct process *p = find_process(s, SYMBOLS_KERNEL);
+	if (s->known || !p)
+		return 0;
+	if (known_code_parse(&known, &count, stretches, bytes)) {
+		free(known);
+		return ERR_NOMEM;
+	}
+	s->known = known;
+	for (size_t i = 0; i < p->lives && count; i++)
+		if (p->live[i].object->file) {
+			p->live[i].object->file->known = known;
+			p->live[i].object->file->knowns = count;
+		}
+	return 0;
 }
 
 static const struct mapping *lookup(const struct process *p, uint64_t ip, uint64_t time)

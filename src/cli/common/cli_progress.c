@@ -237,6 +237,12 @@ static void guard_executed(void *context, const struct iblock *b, unsigned insns
 		g->sink->executed(g->sink->context, b, insns, times, repeats);
 }
 
+static void guard_defined(void *context, const struct st_block_def *def)
+{
+	struct guarded *g = context;
+	g->sink->defined(g->sink->context, def);
+}
+
 static void catch(struct sigaction before[CAUGHT])
 {
 	struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
@@ -269,7 +275,8 @@ int cli_run_program(struct cli_run *r, const struct run_sink *sink, struct run_r
 	struct run_sink guard = { .context = &g,
 		.thread_start = guard_start, .thread_end = guard_end, .batch = guard_batch, .client = guard_client,
 		.side = guard_side, .tick = guard_tick, .sampled = guard_sampled,
-		.window = guard_window, .executed = guard_executed };
+		.window = guard_window, .executed = guard_executed,
+		.defined = sink->defined ? guard_defined : NULL };
 	struct sigaction before[CAUGHT];
 
 	cli_progress_begin(r);

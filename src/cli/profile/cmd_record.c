@@ -8,6 +8,7 @@
 #include "cli/profile/report_html.h"
 #include "output/exact_record.h"
 #include "output/html/timeline.h"
+#include "output/machine_code.h"
 #include "output/recorder.h"
 #include "session/driver/data_source.h"
 #include "session/driver/precise.h"
@@ -66,6 +67,11 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 		o->failed = exact_record_side(o->exact_record, t, pid, record);
 	if (!o->failed)
 		o->failed = recorder_side(o->recorder, t, pid, record, cycle);
+}
+
+static void on_defined(void *context, const struct st_block_def *def)
+{
+	machine_code_add(((struct record *)context)->code, def);
 }
 
 static void add_precise(const struct run_thread *t, const struct precise_record *p, struct perfdata_sample *out,
@@ -255,6 +261,8 @@ static int finish(struct record *o, int code, const struct run_result *result, s
 		o->failed = timeline_keep(o->timeline, o->writer, result, &why);
 	if (o->started && o->stat && !o->failed)
 		o->failed = keep_counts(o);
+	if (o->code && !o->failed)
+		o->failed = machine_code_keep(o->code, o->writer);
 	if (o->started)
 		closed = perfdata_finish(o->writer, &bytes, &samples, &why);
 	else
@@ -295,6 +303,8 @@ static int run_program_of(struct record *o, const struct spmu_model *model, stru
 		.sampled = o->sample.on ? on_sampled : NULL,
 		.executed = o->sample.on && o->timeline ? on_executed : NULL };
 	struct core_wanted wanted = session_wanted(o->session);
+	if (o->code)
+		sink.defined = on_defined;
 	if (o->exact)
 		wanted = core_wanted_both(wanted, exact_record_wanted());
 	if (o->timeline)
@@ -418,6 +428,8 @@ static int record(struct record *o, const struct spmu_model *model, const struct
 		code = exact_record_create(&o->exact_record, o->writer, o->sampled, o->exact_sample, hz, err);
 	if (!code && o->html)
 		code = timeline_create(&o->timeline, &o->run.core, o->run.run.smt, err);
+	if (!code && o->run.core.both_rings && !(o->code = machine_code_create()))
+		code = err_set(err, ERR_NOMEM, "out of memory for the kernel's code");
 	if (!code)
 		code = run_program_of(o, model, &result, status, err);
 	return finish(o, code, &result, err);
@@ -455,6 +467,7 @@ static int run(int argc, char **argv)
 		status = status ? status : 1;
 	}
 	recorder_destroy(o.recorder);
+	machine_code_destroy(o.code);
 	exact_record_destroy(o.exact_record);
 	timeline_destroy(o.timeline);
 	if (o.html && o.started && report_html(o.html, o.output, NULL, NULL) && !status)

@@ -35,6 +35,7 @@ struct record {
 	struct recorder *recorder;
 	struct exact_record *exact_record;	/* NULL: not asked for */
 	struct timeline *timeline;		/* NULL: not asked for */
+	struct machine_code *code;		/* NULL: not of a whole machine */
 	const struct session_events *events;
 	uint64_t *samples;		/* of each event */
 	_Atomic int failed;		/* set where samples are taken; on_tick reads it in another thread */

@@ -30,6 +30,7 @@ enum perfdata_feature { /* bit numbers of the header's feature map that are writ
 	PERFDATA_SAMPLE_TIME, PERFDATA_MEM_TOPOLOGY, PERFDATA_COMPRESSED = 27,
 	/* softpmu's own, which perf skips as it skips all that it does not know */
 	PERFDATA_OWN = 240, PERFDATA_TIMELINE = PERFDATA_OWN, PERFDATA_KALLSYMS /* path of the kernel's names */,
+	PERFDATA_KERNEL_CODE,	/* what was executed of it (machine_code.h) */
 	PERFDATA_FEATURES = 256,
 };
 

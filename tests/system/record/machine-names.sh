@@ -40,7 +40,13 @@ same_files "report names both programs, the kernel and its module" is want
 has "filters take the module's name" 'ext4_read' few
 "$SOFTPMU" annotate -i data -s main >code
 has "annotate shows a program's code" 'Disassembly of work-static for cycles' code
-refuse "kernel code" 'no code to show for do_syscall_64' "$SOFTPMU" annotate -i data do_syscall_64
+"$SOFTPMU" annotate -i data do_syscall_64 >code
+has "annotate shows the kernel's code, as far as it was executed" ' : ffffffff81000224:   call ' code
+"$SOFTPMU" annotate -i data ext4_read >code
+has "annotate shows a module's code" ' : ffffffffc0000064:   ret' code
+"$SOFTPMU" record -q -e cycles -c 101 -o - --replay named 2>/dev/null >piped
+refuse "a file without kernel code" 'no code to show for do_syscall_64' \
+	"$SOFTPMU" annotate -i piped --kallsyms kallsyms do_syscall_64
 
 "$SOFTPMU" record -q -e cycles -c 101 -o bare --replay unnamed
 "$SOFTPMU" report -i bare >bare-table

@@ -104,7 +104,7 @@ static void test_hostile_lines_are_passed_over(void **state)
 		"ffffffffffffffffff T too_large\nzz T no_number\n-1 T negative\n"
 		"ffffffff81000100 t bad\x01name\nffffffff81000100  twoblanks\n"
 		"ffffffff81000100 t nul\0byte\n"
-		"ffffffff81000300 t mod\t[unclosed but long enough to be refused, as it does not fit into the room for it]\n"
+		"ffffffff81000300 t mod\t[unclosed-but-long-enough-to-be-refused-as-it-does-not-fit-into-its-room\n"
 		"ffffffff81000300 t mod\tnobracket\n"
 		"ffffffffffffffff T last\n"
 		"ffffffff81000200 T good";

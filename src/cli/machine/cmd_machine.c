@@ -50,6 +50,8 @@ static const struct option options[] = {
 	OPT_TEXT(0, "kallsyms", "FILE", struct request, linux_guest.kallsyms, "Write the guest's /proc/kallsyms to "
 		"FILE.",
 		.filled = true),
+	OPT_TEXT(0, "save-stream", "FILE", struct request, linux_guest.stream, "Save what the core times to FILE, for "
+		"--replay of the other commands. With --kallsyms they name the kernel's functions.", .filled = true),
 	OPT_TEXT(0, "rom", "FILE", struct request, config.rom, "Instead of a kernel: start with this image in the "
 		"place of the BIOS, up to 128 KB, a multiple of 512 bytes, which end at 4 GB, the reset vector in the "
 		"last 16 bytes.",
@@ -88,9 +90,12 @@ static int check(struct request *o, struct err *err)
 		return err_set(err, ERR_INPUT, "nothing to start: give the machine a kernel by --kernel, or an image "
 			"by --rom");
 	if (!l->kernel && (l->command || l->adds || l->root || l->out || l->state || l->append || l->console ||
-		l->kallsyms))
-		return err_set(err, ERR_INPUT, "--run, --add, --root, --out, --state, --append, --console and "
-			"--kallsyms need --kernel");
+		l->kallsyms || l->stream))
+		return err_set(err, ERR_INPUT, "--run, --add, --root, --out, --state, --append, --console, --kallsyms "
+			"and --save-stream need --kernel");
+	if (l->stream && o->config.cpus > 1)
+		return err_set(err, ERR_UNSUPPORTED, "--save-stream: a stream is that of one processor, so not with "
+			"--cpus %u", o->config.cpus);
 	if (l->kernel) {
 		l->libexec = cli_tracer_dir();
 		const int rc = machine_linux_check(l, &o->config, err);

@@ -30,6 +30,7 @@ struct initramfs {
 	void *entries;		/* tsearch's tree of struct packed */
 	void *hard_links;	/* of struct hard_link */
 	unsigned inode;		/* of the last entry */
+	FILE *list;		/* NULL: nobody wants it */
 };
 
 static int by_name(const void *a, const void *b)
@@ -259,11 +260,17 @@ static int copy_data(struct initramfs *a, int fd, const char *from, uint64_t byt
 	return 0;
 }
 
+void initramfs_list(struct initramfs *a, FILE *list)
+{
+	a->list = list;
+}
+
 /* `to` is new. */
 static int write_file(struct initramfs *a, const char *to, mode_t mode, const char *from, struct err *err)
 {
 	struct stat s;
 	bool again;
+	char host[PATH_MAX];
 	const int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int rc = fd < 0 || fstat(fd, &s) ? err_system(err, "%s", from) : 0;
 	if (!rc && !S_ISREG(s.st_mode))
@@ -278,6 +285,8 @@ static int write_file(struct initramfs *a, const char *to, mode_t mode, const ch
 		const struct record r = { S_IFREG | (mode & 07777), inode, 2,
 			again ? 0 : (unsigned)s.st_size, (unsigned)s.st_mtime, 0, 0 };
 		rc = write_header(a, to, &r, err);
+		if (!rc && a->list && !strpbrk(from, "\t\n"))
+			fprintf(a->list, "%s\t/%s\n", realpath(from, host) ? host : from, to);
 		if (!rc && !again)
 			rc = copy_data(a, fd, from, (uint64_t)s.st_size, err);
 	}

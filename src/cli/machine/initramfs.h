@@ -9,11 +9,15 @@
 #define CLI_INITRAMFS_H
 #include "util/err.h"
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct initramfs;
 
 int  initramfs_open(struct initramfs **out, const char *file, struct err *err);
+/* From now on each regular file of the host that is put there is written to the list: its path here, a tab, its path in
+ * the guest.  The list is the caller's. */
+void initramfs_list(struct initramfs *a, FILE *list);
 /* Writes the end and closes the file.  NULL: does nothing. */
 int  initramfs_close(struct initramfs *a, struct err *err);
 

@@ -99,6 +99,7 @@ static const struct { const char *name; size_t at; } names[] = {
 	NAME(config, "bochsrc"), NAME(options, "options"), NAME(report, "report"), NAME(log, "log"),
 	NAME(vga, "vga.rom"), NAME(kernel, "kernel"), NAME(archive, "archive"), NAME(low, "low"),
 	NAME(request, "request"), NAME(serial, "serial"), NAME(out, "out"),
+	NAME(list, "list"),
 };
 
 int machine_files_create(struct machine_files *f, struct err *err)

@@ -31,6 +31,7 @@ struct machine_files {			/* in a folder of their own */
 	/* of a Linux guest: its kernel, archive, lowest memory, what it is to do, and what its serial port and its
 	 * channel GUEST_FILES bring */
 	char kernel[PATH_MAX], archive[PATH_MAX], low[PATH_MAX], request[PATH_MAX], serial[PATH_MAX], out[PATH_MAX];
+	char list[PATH_MAX];		/* of the files in the archive (machine/code_files.h) */
 };
 
 /* ERR_INPUT or ERR_UNSUPPORTED: the machine cannot be had, for this reason. */

@@ -104,9 +104,16 @@ int machine_linux_pack(struct machine_linux *l, const struct machine_config *c, 
 	int rc = machine_config_check_bits(c, l->bits, err);
 	if (!rc)
 		rc = initramfs_open(&a, f->archive, err);
-	if (!rc)
+	FILE *list = !rc && l->stream ? fopen(f->list, "w") : NULL;
+	if (!rc && l->stream && !list)
+		rc = err_system(err, "%s", f->list);
+	if (!rc) {
+		initramfs_list(a, list);
 		rc = pack(l, a, err);
+	}
 	const int closed = initramfs_close(a, rc ? &ignored : err);
+	if (list && fclose(list) && !rc)
+		rc = err_system(err, "%s", f->list);
 	return rc ? rc : closed;
 }
 
@@ -157,6 +164,17 @@ int machine_linux_unpack(struct machine_linux *l, const struct machine_config *c
 	return 0;
 }
 
+/* The stream, and what names its addresses.  Who replays it may do so in another folder. */
+static void print_stream(FILE *o, const struct machine_linux *l, const struct machine_files *f)
+{
+	char here[PATH_MAX];
+	fprintf(o, "stream=%s\ncode_files=%s\n", l->stream, f->list);
+	if (l->kallsyms && *l->kallsyms == '/')
+		fprintf(o, "names=%s\n", l->kallsyms);
+	else if (l->kallsyms && getcwd(here, sizeof here))
+		fprintf(o, "names=%s/%s\n", here, l->kallsyms);
+}
+
 int machine_linux_options(const struct machine_linux *l, const struct machine_config *c, const struct machine_files *f,
 	const char *data_dir, const char *save, const char *restore, struct err *err)
 {
@@ -179,6 +197,8 @@ int machine_linux_options(const struct machine_linux *l, const struct machine_co
 			fprintf(o, "kallsyms=%s\n", l->kallsyms);
 		if (l->out)
 			fprintf(o, "files=%s\n", f->out);
+		if (l->stream && !save)
+			print_stream(o, l, f);
 		if (save)
 			fprintf(o, "save=%s\n", save);
 		if (restore)

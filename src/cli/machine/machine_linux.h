@@ -17,6 +17,7 @@ struct machine_linux {			/* NULL: not given */
 	const char *append;		/* behind the kernel's command line */
 	const char *out;		/* a folder: what the command leaves in /out */
 	const char *kallsyms, *console;	/* files */
+	const char *stream;		/* a file for what is timed (--save-stream) */
 	const char *state;		/* a folder */
 	const char *libexec;		/* where boot_rom and init are */
 	/* machine_linux_check fills: */

@@ -27,7 +27,7 @@ bool softpmu_watches[PROCESSORS_MAX];
 namespace {
 
 struct settings {
-	std::string data, core = "skylake", report, console, stream, kallsyms, files;
+	std::string data, core = "skylake", report, console, stream, code_files, names;
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
 	bool reload_msrs = false;
@@ -205,16 +205,16 @@ bool read_settings(settings *s)
 			s->set.push_back(value);
 		else if (name == "reload_msrs")
 			s->reload_msrs = true;
-		else if (name == "stream")
-			s->stream = value;
-		else if (name == "stream_kallsyms")
-			s->kallsyms = value;
-		else if (name == "stream_files")
-			s->files = value;
 		else if (name == "report")
 			s->report = value;
 		else if (name == "console")
 			s->console = value;
+		else if (name == "stream")
+			s->stream = value;
+		else if (name == "code_files")
+			s->code_files = value;
+		else if (name == "names")
+			s->names = value;
 		else if (name == "timing")
 			s->untimed = !strcmp(value, "none"), s->timing = !strcmp(value, "always") ? GUEST_ALWAYS :
 				!strcmp(value, "marked") ? GUEST_MARKED : GUEST_COUNTING;
@@ -297,16 +297,16 @@ void softpmu_start(unsigned cpu)
 	std::vector<const char *> set;
 	for (const std::string &s : here.options.set)
 		set.push_back(s.c_str());
-	const auto text = [](const std::string &s) { return s.empty() ? NULL : s.c_str(); };
+	const auto given = [](const std::string &s) { return s.empty() ? NULL : s.c_str(); };
 	guest_options o = {};
 	o.data_dir = here.options.data.c_str();
 	o.core = here.options.core.c_str();
 	o.setting = set.data();
 	o.settings = set.size();
 	o.timing = here.options.timing;
-	o.stream = text(here.options.stream);
-	o.kallsyms = text(here.options.kallsyms);
-	o.files = text(here.options.files);
+	o.stream = given(here.options.stream);
+	o.files = given(here.options.code_files);
+	o.kallsyms = given(here.options.names);
 	o.pebs_reload_msrs = here.options.reload_msrs;
 	o.ahead = BX_SMP_PROCESSORS == 1;
 	struct err err;
@@ -326,6 +326,9 @@ void softpmu_end(void)
 	if (!here.model)
 		return;
 	here.saved = linux_end();
+	struct err err;
+	if (guest_end_stream(here.model, &err) < 0)
+		fprintf(stderr, "softpmu-machine: %s\n", err.text);
 	write_report();
 	if (here.console)
 		fclose(here.console);

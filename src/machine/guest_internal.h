@@ -22,6 +22,7 @@ enum {
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
 	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
 	GUEST_PCID_COUNT = 4096,
+	GUEST_WAITING = 16,	/* with more of them all is dropped */
 	GUEST_CODE_SEEN = 8192,	/* pages of code whose file was asked for */
 };
 
@@ -44,6 +45,9 @@ struct guest_pages {
 	uint16_t owner[GUEST_PCID_COUNT];	/* tag + 1 of the space that had this PCID last */
 	uint16_t pcid[GUEST_SPACES];		/* the PCID of a space + 1 */
 	int dropped;			/* enum st_drop_what of the last drop, if nothing was done since; else -1 */
+	/* While nobody watches: drops that the core is told of when somebody does, and the space that it knows. */
+	struct { unsigned what; uint64_t addr; } wait[GUEST_WAITING];
+	unsigned waiting, told_tag;
 };
 
 struct guest {
@@ -174,6 +178,7 @@ static inline void guest_code_block(struct guest *g, uint64_t addr)
 /* guest_pages.c */
 int  guest_pages_create(struct guest *g, struct err *err);
 void guest_pages_destroy(struct guest *g);
+void guest_pages_resume(struct guest *g);	/* somebody watches from now on */
 /* What the core was told last of the page that holds the address, or NULL. */
 struct told_page;
 struct told_page *guest_pages_find(const struct guest *g, uint64_t addr);

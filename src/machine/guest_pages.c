@@ -101,16 +101,46 @@ void guest_pages_ask(struct guest *g, uint64_t addr)
  * had. */
 static void before_change(struct guest *g)
 {
-	if (g->watches)
+	if (g->watches) {
 		guest_run_path(g, g->insn.ip);
-	memset(g->pages->recent, 0, sizeof g->pages->recent);
+		memset(g->pages->recent, 0, sizeof g->pages->recent);
+	}
 	g->pages->clock++;
 }
 
+/* What is dropped while nobody watches waits until somebody does. */
 static void drop(struct guest *g, enum st_drop_what what, uint64_t addr)
 {
-	if (g->emulator.walk && !g->failed)
+	struct guest_pages *p = g->pages;
+	if (!g->emulator.walk || g->failed)
+		return;
+	if (g->watches) {
 		guest_core_drop(g, what, addr);
+		return;
+	}
+	for (unsigned i = 0; i < p->waiting; i++)
+		if (p->wait[i].what == (unsigned)what && p->wait[i].addr == addr)
+			return;
+	if (p->waiting == GUEST_WAITING || what == ST_DROP_ALL) {
+		p->wait[0].what = ST_DROP_ALL;
+		p->waiting = 1;
+		return;
+	}
+	p->wait[p->waiting].what = (unsigned)what;
+	p->wait[p->waiting++].addr = addr;
+}
+
+void guest_pages_resume(struct guest *g)
+{
+	struct guest_pages *p = g->pages;
+	memset(p->recent, 0, sizeof p->recent);
+	for (unsigned i = 0; i < p->waiting; i++)
+		guest_core_drop(g, (enum st_drop_what)p->wait[i].what, p->wait[i].addr);
+	p->waiting = 0;
+	if (g->tag == p->told_tag)
+		return;
+	p->told_tag = g->tag;
+	guest_core_space(g, g->spaces->tables[g->tag]);
 }
 
 static unsigned tag_of(struct guest_spaces *s, uint64_t tables)
@@ -140,6 +170,9 @@ static void enter(struct guest *g)
 	if (tag == g->tag)
 		return;
 	g->tag = tag;
+	if (!g->watches)
+		return;
+	g->pages->told_tag = tag;
 	guest_core_space(g, tables);
 }
 

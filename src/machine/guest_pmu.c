@@ -110,6 +110,8 @@ void guest_renew(struct guest *g)
 	g->begun = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
 	g->clock = core_now(g->core);
+	if (g->watches)
+		guest_pages_resume(g);
 }
 
 /* Before the registers are read or written. */

@@ -374,6 +374,8 @@ static void wake(unsigned cpu)
 void softpmu_before(unsigned cpu, bxInstruction_c *i)
 {
 	BX_CPU_C *c = BX_CPU(cpu);
+	if (!i->ilen())		/* none of the guest's: Bochs's own mark behind a trace */
+		return;
 	wake(cpu);
 	guest_insn in;
 	in.ip = code_address(c, c->prev_rip);

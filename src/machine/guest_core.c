@@ -33,6 +33,17 @@ static inline void active(struct guest *g)
 	g->pages->dropped = -1;
 }
 
+/* A change of spaces counts where something is executed behind it. */
+static void settle_space(struct guest *g)
+{
+	g->owes_space = false;
+	if (g->code)
+		g->code->last = 0;
+	settle_next(g);
+	const struct st_space r = { RECORD(ST_SPACE, st_space), .tag = g->tag, .tables = g->tables };
+	guest_stream_record(g->stream, &r, sizeof r);
+}
+
 /* ---- by whoever has the core ---- */
 
 static void run(struct guest *g, const struct guest_run *r, const uint64_t *values)
@@ -136,6 +147,8 @@ void guest_core_block(struct guest *g, const struct guest_run *r, const struct s
 {
 	active(g);
 	if (__builtin_expect(g->stream != NULL, 0)) {
+		if (g->owes_space)
+			settle_space(g);
 		if (g->owes && ((const struct st_insn_def *)(def + 1))->addr != g->next_ip)
 			settle_next(g);
 		guest_code_block(g, ((const struct st_insn_def *)(def + 1))->addr);
@@ -208,13 +221,8 @@ void guest_core_serialize(struct guest *g)
 
 void guest_core_space(struct guest *g, uint64_t tables)
 {
-	if (!g->stream)
-		return;
-	if (g->code)
-		g->code->last = 0;
-	settle_next(g);
-	const struct st_space r = { RECORD(ST_SPACE, st_space), .tag = g->tag, .tables = tables };
-	guest_stream_record(g->stream, &r, sizeof r);
+	g->tables = tables;
+	g->owes_space = g->stream != NULL;
 }
 
 void guest_core_page(struct guest *g, const struct st_page *p)

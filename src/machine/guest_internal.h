@@ -86,6 +86,8 @@ struct guest {
 	struct guest_stream *stream;	/* NULL: nobody wants it */
 	struct guest_code *code;	/* which files its blocks are of; NULL: nobody wants it, or has a list */
 	bool owes;			/* the last record is a block, which led to next_ip */
+	bool owes_space;		/* the space has changed since the last block */
+	uint64_t tables;		/* of the space */
 	uint64_t next_ip;
 
 	/* The core in a thread of its own (guest_ahead.c).  What is behind `applied` belongs to whoever has the core:

@@ -140,7 +140,7 @@ static struct followed *find(const struct exact_record *r, const struct run_thre
 /* Of a whole machine, each address space is a process. */
 static uint32_t pid_of(const struct run_thread *t, uint32_t pid)
 {
-	return t->is_machine ? symbols_space_pid(t->space) : pid;
+	return t->is_machine ? symbols_space_pid(t->process_space) : pid;
 }
 
 /* The address space changed: what is held belongs to the one before. */

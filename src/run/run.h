@@ -36,6 +36,7 @@ struct run_thread {		/* one guest thread; valid until thread_end returns */
 	bool is_machine;
 	uint8_t cpl;		/* 0 or 3; 3 of a program */
 	uint64_t space;		/* number of the address space (st_space.tag), which ST_SYMBOLS names, too */
+	uint64_t process_space;	/* that of its process, where the kernel has tables of its own (threads/spaces.h) */
 	/* set by the sink in `batch`: the core takes an interrupt of this length before it continues; 0: none */
 	uint64_t interrupt_cycles;
 	unsigned interrupt_lines;	/* cache lines of code, and of data, that its handler touches */

@@ -388,7 +388,6 @@ void session_side(struct session *s, const struct run_thread *run, const uint64_
 {
 	enum { PAGE_FAULT = 14 };
 	const struct st_trap *trap = (const struct st_trap *)record;
-	const uint64_t tag = ((const struct st_space *)record)->tag;
 	if (!run || !run->is_machine)
 		return;
 	const unsigned from = run->cpl != 0;
@@ -399,9 +398,9 @@ void session_side(struct session *s, const struct run_thread *run, const uint64_
 		s->traps.faults[from] += !trap->interrupt && trap->vector == PAGE_FAULT;
 		break;
 	case ST_SPACE:
-		s->traps.switches[from] += s->spaced && tag != s->space;
+		s->traps.switches[from] += s->spaced && run->process_space != s->space;
 		s->spaced = true;
-		s->space = tag;
+		s->space = run->process_space;
 		break;
 	}
 }

@@ -362,7 +362,7 @@ void sampling_deliver(struct session *s, struct thread *t, const struct spmu_bat
 {
 	uint32_t at = 0;
 	if (t->stack && t->run->is_machine)
-		callstack_space(t->stack, t->run->space);
+		callstack_space(t->stack, t->run->process_space);
 	if (t->pendings > 1)
 		qsort(t->pending, t->pendings, sizeof *t->pending, by_record);
 	for (size_t k = 0; k < t->pendings; k++) {
@@ -376,7 +376,7 @@ void sampling_deliver(struct session *s, struct thread *t, const struct spmu_bat
 			.tid = t->run->tid,
 			.cpu = t->run->cpu,
 			.cpl = p->record < b->count ? b->records[p->record].cpl : t->run->cpl,
-			.space = t->run->space };
+			.space = t->run->process_space };
 		if (s->item[p->item].clock)
 			out.period = session_ns(s, p->period);
 		out.exact = p->exact;

@@ -6,7 +6,7 @@
 
 uint32_t cli_symbols_pid(const struct run_thread *t)
 {
-	return t->is_machine ? symbols_space_pid(t->space) : t->pid;
+	return t->is_machine ? symbols_space_pid(t->process_space) : t->pid;
 }
 
 /* A file that names addresses of a whole machine. */

@@ -200,6 +200,7 @@ void whole_apply(struct engine *e, struct rthread *t, const uint64_t *w)
 	const struct st_level *level = record;
 	const struct st_drop *drop = record;
 	const struct st_delivery *delivery = record;
+	const struct st_space *space = record;
 	struct err err = { 0 };
 	switch (ST_HEADER_KIND(w[0])) {
 	case ST_LEVEL:
@@ -208,6 +209,8 @@ void whole_apply(struct engine *e, struct rthread *t, const uint64_t *w)
 		else if (level->cpl != t->pub.cpl)	/* while it is only warmed */
 			core_flush(t->on, false);
 		t->pub.cpl = level->cpl;
+		if (level->cpl)
+			spaces_program(&t->spaces, t->pub.space);
 		break;
 	case ST_TRAP:
 		core_trap(t->on);
@@ -220,7 +223,9 @@ void whole_apply(struct engine *e, struct rthread *t, const uint64_t *w)
 		break;
 	case ST_SPACE:
 		core_flush(t->on, false);	/* a batch is of one space */
-		t->pub.space = ((const struct st_space *)record)->tag;
+		spaces_enter(&t->spaces, space->tag, space->tables);
+		t->pub.space = space->tag;
+		t->pub.process_space = spaces_process(&t->spaces, space->tag);
 		break;
 	case ST_PAGE:
 		if (core_told_page(t->on, record, &err) < 0)

@@ -371,6 +371,7 @@ void process_thread_end(struct rthread *t)
 	t->heap = NULL;
 	free(t->calls);
 	t->calls = NULL;
+	spaces_release(&t->spaces);
 	t->pending.block = NULL;
 	free(t->kept);
 	ahead_destroy(t->ahead);

@@ -8,6 +8,7 @@
 #include "isa/isa.h"
 #include "run/threads/depend.h"
 #include "run/threads/order.h"
+#include "run/threads/spaces.h"
 #include "run/run.h"
 
 struct runner;
@@ -76,6 +77,7 @@ struct rthread {
 	struct sample_place sample;
 	bool wants_everything;	/* of the last rthread_want: more than run_options.wanted */
 	struct lanes *lanes;	/* of a sampled run: where its windows are timed (lanes.h); NULL: on its core */
+	struct spaces spaces;	/* of a whole machine */
 	uint32_t index;		/* its index in process.thread */
 	uint32_t seat;		/* --smt: its hardware thread, numbered over all cores */
 	struct order_queue queue;	/* owned by the cores' thread */

@@ -78,6 +78,7 @@ struct session_parse_options {
 	/* The uncore's events, for SESSION_FOR_COUNTING_UNCORE; must outlive the parsed events.  NULL: the core
 	 * has no modelled uncore. */
 	const struct spmu_uncore_model *uncore;
+	bool all_user;	/* with core->both_rings: as of a program, each event counts user mode only */
 	enum session_purpose {
 		SESSION_FOR_COUNTING,		/* refuses :p, ldlat= and uncore events */
 		SESSION_FOR_COUNTING_UNCORE,	/* takes uncore events, too */

@@ -42,7 +42,8 @@ static bool metric_line(void *context, size_t event)
 static bool listed_events(struct counting *s)
 {
 	const struct session_parse_options how = { .model = s->model, .core = &s->o.run.core, .uncore = s->uncore,
-		.purpose = SESSION_FOR_COUNTING_UNCORE, .leave_out = stat_leave_out, .context = &s->unsupported };
+		.all_user = s->o.all_user, .purpose = SESSION_FOR_COUNTING_UNCORE, .leave_out = stat_leave_out,
+		.context = &s->unsupported };
 	struct stat_unsupported *u = &s->unsupported;
 	struct err err = { 0 };
 	u->core = &s->o.run.core;
@@ -95,7 +96,7 @@ static bool choose_events(struct counting *s)
 	static char missing[24][64];	/* names of lines that have no event */
 	size_t absent = 0;
 	const struct session_parse_options how = { .model = s->model, .core = &s->o.run.core, .uncore = s->uncore,
-		.purpose = SESSION_FOR_COUNTING_UNCORE };
+		.all_user = s->o.all_user, .purpose = SESSION_FOR_COUNTING_UNCORE };
 	struct err err = { 0 };
 	if (!listed_events(s))
 		return false;
@@ -125,7 +126,7 @@ static bool choose_events(struct counting *s)
 				return false;
 			} else {	/* nobody asked for this line by name, so it does not stop the rest */
 				snprintf(missing[absent], sizeof *missing, "%s%s", one,
-					s->o.run.core.both_rings ? "" : ":u");
+					s->o.run.core.both_rings && !s->o.all_user ? "" : ":u");
 				if (!add_line(s, missing[absent++], NOT_THERE))
 					return false;
 			}

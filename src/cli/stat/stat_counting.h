@@ -24,7 +24,7 @@ struct stat_options {
 	const char *separator, *region;
 	double interval_ms, rotate_ms;
 	bool per_thread, per_region, big, verbose, one_pmu, topdown;
-	bool metric_only, null, table, energy, unscaled, summary, no_csv_summary, clear, quiet, group;
+	bool metric_only, all_user, null, table, energy, unscaled, summary, no_csv_summary, clear, quiet, group;
 	unsigned interval_count, topdown_level;
 	const char *pre, *post, *input;
 	struct cli_sample sample;

@@ -61,8 +61,11 @@ const struct option stat_option_table[] = {
 	OPT_GROUP("What is counted"),
 	OPT_LIST('e', "event", "EVENT,...", struct stat_options, list, lists, "Count these events, written as perf "
 		"writes them: names (softpmu list), rUUEE, cpu/event=0x..,umask=0x../, {a,b} groups, libpfm4's "
-		"pmu::EVENT:UMASK. Events count in user mode. May be repeated. Default: task-clock, cycles, "
-		"instructions, branches, branch-misses.", .more = "one -e takes a whole list"),
+		"pmu::EVENT:UMASK. Events count in user mode; over a whole machine's stream in both rings, "
+		"or as :u and :k say. May be repeated. Default: task-clock, cycles, instructions, branches, "
+		"branch-misses.", .more = "one -e takes a whole list"),
+	OPT_FLAG(0, "all-user", struct stat_options, all_user, "Over a whole machine's stream, count user mode, as if "
+		"each event had :u. Of a program nothing else is modelled."),
 	OPT_COUNT('d', "detailed", struct stat_options, detailed, "Count more events: those of L1D and the last-level "
 		"cache; given twice, also L1I and the TLBs; three times, also prefetches."),
 	OPT_LIST('M', "metrics", "METRIC,...", struct stat_options, metrics, metric_lists, "Count the events that "
@@ -142,7 +145,6 @@ const struct option stat_option_table[] = {
 	OPT_WHOLE(0, "log-fd", "N", struct stat_options, output.fd, 0, 1 << 20, "Print to the open file descriptor N."),
 	OPT_FLAG(0, "quiet", struct stat_options, quiet, "Print no counts."),
 	OPT_FLAG('v', "verbose", struct stat_options, verbose, "Also print how fast the model ran."),
-	OPT_IGNORED(0, "all-user", "Accepted without effect: only user mode is modelled."),
 	OPT_IGNORED('S', "sync", "Accepted without effect: what the host writes to its disks does not change modelled "
 		"counts."),
 	OPT_FLAG('g', "group", struct stat_options, group, "Accepted without effect, because all events count at the "
@@ -157,7 +159,8 @@ const struct option stat_option_table[] = {
 		"program"),
 	OPT_REFUSED(0, "percore-show-thread", "no event counts by core ('percore')", "--per-thread shows the threads"),
 	OPT_REFUSED('a', "all-cpus", "only the given program is traced", NULL),
-	OPT_REFUSED(0, "all-kernel", "the tracer sees user mode only", NULL),
+	OPT_REFUSED(0, "all-kernel", "the tracer sees user mode only", "over a whole machine's stream :k counts the "
+		"kernel"),
 	OPT_REFUSED('C', "cpu", "the program's threads have modelled cores of their own", "--per-thread shows them"),
 	OPT_REFUSED('t', "tid", "the tracer cannot attach to a thread that runs already", "start the program under "
 		"softpmu"),

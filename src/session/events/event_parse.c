@@ -834,7 +834,7 @@ int session_parse(struct session_events *out, const struct session_parse_options
 		.counts_uncore = o->purpose == SESSION_FOR_COUNTING_UNCORE,
 		.sampling = o->purpose == SESSION_FOR_SAMPLING,
 		.registers = o->purpose == SESSION_FOR_REGISTERS,
-		.rings = o->core && o->core->both_rings,
+		.rings = o->core && o->core->both_rings && !o->all_user,
 		.leave_out = o->leave_out, .context = o->context };
 	size_t before = out->count;
 	for (size_t i = 0; i < before; i++)

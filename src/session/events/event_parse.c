@@ -288,6 +288,10 @@ static int add(struct parser *p, const char *spelled, size_t n, const struct spm
 	       const struct wish *w, bool libpfm)
 {
 	const bool both = p->rings && !w->user && !w->kernel;
+	if (p->rings && row && row->flags & SPMU_EVENT_NOT_MODELLED && software_instead(row->name, &source)) {
+		row = NULL;
+		base = 0;
+	}
 	struct session_event e = {
 		.event = row, .fixed = -1, .group = p->group, .precise = (uint8_t)w->precise,
 		.most_precise = w->most_precise, .exclude_kernel = !w->kernel && !both,

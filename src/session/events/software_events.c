@@ -28,6 +28,14 @@ bool software_find(const char *name, bool machine, int *source)
 	return false;
 }
 
+bool software_instead(const char *name, int *source)
+{
+	if (strcasecmp(name, "HW_INTERRUPTS.RECEIVED"))
+		return false;
+	*source = SESSION_INTERRUPTS;
+	return true;
+}
+
 bool software_of_kernel(const char *name)
 {
 	static const char *const kernel[] = { "page-faults", "faults", "minor-faults", "major-faults",

@@ -13,7 +13,8 @@ import glob, os, re, shutil, subprocess, sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORK = "/tmp/softpmu-docs"
-SKIP = re.compile(r"^(man |make |tools/machine|softpmu machine|softpmu tune --native)")	# these are about a host, or take long
+# These are about a host, or take long.
+SKIP = re.compile(r"^(man |make |tools/machine|softpmu machine|softpmu tune --native)")
 
 
 OTHERS = ["docs/howto/tune-program.md", "docs/howto/tune-host.md"]	# excerpts of what experiments/ print

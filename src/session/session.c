@@ -397,12 +397,10 @@ void session_side(struct session *s, const struct run_thread *run, const uint64_
 		s->traps.exceptions[from] += !trap->interrupt;
 		s->traps.faults[from] += !trap->interrupt && trap->vector == PAGE_FAULT;
 		break;
-	case ST_LEVEL:
-		if (!from)
-			break;
-		s->traps.switches[0] += s->spaced && run->space != s->space;
+	case ST_SPACE:
+		s->traps.switches[from] += s->spaced && run->process_space != s->space;
 		s->spaced = true;
-		s->space = run->space;
+		s->space = run->process_space;
 		break;
 	}
 }

@@ -147,8 +147,8 @@ struct session {
 	struct uncore_session *uncore;	/* NULL: no uncore events */
 	/* of a whole machine, by cpl != 0 of where it came from */
 	struct session_traps { uint64_t faults[2], switches[2], exceptions[2], interrupts[2]; } traps;
-	uint64_t space;		/* the address space in which user mode ran last */
-	bool spaced;		/* it has run */
+	uint64_t space;		/* the last process' address space (run_thread.process_space) */
+	bool spaced;		/* there was one */
 	struct regions regions;
 	uint64_t *mark;		/* scratch: a thread's counts at a marker */
 	struct lbr *lbr;	/* NULL: no branch stacks */

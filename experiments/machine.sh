@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The whole machine, measured; the tables of docs/measured/guest.md.  Needs `make machine` and
+# tools/machine/fetch-kernel.sh.
+#   experiments/machine.sh inside     the guest's own perf against a replay of the same run, count by count
+#   experiments/machine.sh alone      programs in the guest against softpmu stat of the same program outside
+#   experiments/machine.sh stories    where the time of four programs goes, kernel functions by name
+#   experiments/machine.sh speed      MIPS: functional and detailed; medians of $ROUNDS (3)
+#   experiments/machine.sh horizons   how far ahead of the core the machine runs, by sampling period
+#   experiments/machine.sh perf-test  perf's own tests in the guest
+#   experiments/machine.sh selftests  the kernel's selftests of perf_events, from Debian's linux-source
+set -eu
+cd "$(dirname "$0")/.."
+soft=build/softpmu kernel=${KERNEL:-build/machine/kernel/vmlinuz-amd64} core=${CORE:-skylake} rounds=${ROUNDS:-3}
+perf=${PERF:-$(command -v perf)}
+[ -x build/libexec/softpmu-machine ] && [ -f "$kernel" ] ||
+	{ echo "machine.sh: make machine; tools/machine/fetch-kernel.sh" >&2; exit 1; }
+work=$(mktemp -d)
+mkdir "$work/in"
+trap 'rm -rf "$work"' EXIT INT TERM
+seq 1 8000 >"$work/in/numbers"
+printf 'create table t(a integer primary key, b); with recursive c(x) as (select 1 union all select x+1 from c where x<4000)
+insert into t select x, x*7%%1000 from c; create index i on t(b); select sum(a) from t where b<500; select count(*) from t t1
+join t t2 on t1.b=t2.b where t1.a<200;\n' >"$work/in/sql"
+printf 's = 0\nd = {}\nfor i in range(12000):\n    d[i %% 997] = d.get(i %% 997, 0) + i\n    s += len(str(i))\nprint(s, sum(d.values()))\n' \
+	>"$work/in/work.py"
+command_of() {	# PROGRAM: how it is called, its input beside it
+	case $1 in
+	bzip2)	echo "bzip2 -kc numbers" ;;
+	sqlite3) echo "sqlite3 -init /dev/null -batch :memory: '.read sql'" ;;
+	python3) echo "python3 -S -E work.py" ;;
+	esac
+}
+# guest OPTION... : the guest has perf, a shell, and the inputs where the host has them
+guest() {
+	timeout "${LIMIT:-600}" $soft machine --kernel "$kernel" --core "$core" --add "$perf" --add /usr/bin/seq \
+		--add "$work/in" --report "$work/report" "$@"
+}
+value() { sed -n "s/^$1=//p" "$work/report"; }
+seconds() { date +%s.%N; }
+
+inside() {
+	echo "| program | event | the guest's perf | replay | |"
+	echo "|---|---|---:|---:|---|"
+	events=cycles:u,instructions:u,cycles:k,instructions:k
+	for set in $events branches,branch-misses,L1-dcache-load-misses,LLC-loads; do
+		for p in bzip2 sqlite3 python3; do
+			rm -f "$work/trace"
+			add=$(add_of "$p")
+			# shellcheck disable=SC2086	# a list
+			guest $add --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
+				"cd $work/in && perf stat -x, -e $set $(command_of "$p") 2>&1 >/dev/null" >"$work/said" 2>&1 ||
+				{ cat "$work/said"; exit 1; }
+			$soft stat --replay "$work/trace" --core "$core" -x, -e "$set" -o "$work/out" 2>/dev/null
+			for e in $(echo "$set" | tr , ' '); do
+				i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
+				o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")
+				echo "| $p | $e | $i | $o | $([ "$i" = "$o" ] && echo equal || echo differs) |"
+			done
+		done
+	done
+}
+
+add_of() {	# PROGRAM: options that bring it
+	case $1 in
+	python3) echo "--add $(readlink -f /usr/bin/python3) --add /usr/bin/python3 $(python_parts)" ;;
+	*) echo "--add /usr/bin/$1" ;;
+	esac
+}
+# the modules that python3 -S -E imports for work.py
+python_parts() {
+	for part in encodings codecs.py io.py abc.py site.py os.py stat.py posixpath.py genericpath.py _collections_abc.py; do
+		for d in /usr/lib/python3.*; do
+			[ -e "$d/$part" ] && printf -- '--add %s ' "$d/$part"
+		done
+	done
+}
+
+alone() {
+	echo "| program | | in the guest, :u | outside | difference |"
+	echo "|---|---|---:|---:|---:|"
+	for p in bzip2 sqlite3 python3; do
+		add=$(add_of "$p")
+		# shellcheck disable=SC2086	# a list
+		guest $add --run "cd $work/in && perf stat -x, -e instructions:u,cycles:u env -i PATH=\$PATH $(command_of "$p") \
+			2>&1 >/dev/null" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+		(cd "$work/in" && eval "env -i PATH=\$PATH HOME=/ \"\$OLDPWD\"/$soft stat --core $core --no-wrong-path -x, \
+			-e instructions:u,cycles:u -o ../out env -i PATH=\$PATH $(command_of "$p")" >/dev/null 2>&1)
+		for e in instructions:u cycles:u; do
+			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
+			o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")
+			awk -v p="$p" -v e="$e" -v i="$i" -v o="$o" \
+				'BEGIN { printf "| %s | %s | %d | %d | %+.2f %% |\n", p, e, i, o, 100 * (i / o - 1) }'
+		done
+	done
+}
+
+stories() {
+	gcc -O2 -o "$work/in/stories" experiments/machine-stories.c
+	for s in calls switches faults interrupts; do
+		rm -f "$work/trace"
+		echo "### $s"
+		guest --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
+			"perf stat -e cycles:u $work/in/stories $s >/dev/null 2>&1" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+		$soft stat --replay "$work/trace" --core "$core" -e \
+			cycles:u,cycles:k,instructions:u,instructions:k,page-faults,context-switches,interrupts 2>&1 |
+			sed -n '/cycles:u/,/interrupts/p'
+		$soft topdown --replay "$work/trace" --core "$core" 2>&1 | sed -n 1,14p
+		$soft record -q --replay "$work/trace" --core "$core" -e cycles -c 2003 -o "$work/data" >/dev/null 2>&1
+		$soft report -i "$work/data" --sort sym 2>/dev/null | grep -v '^#' | grep . | head -n 8
+		$soft cost --replay "$work/trace" --core "$core" 2>&1 | head -n 16
+	done
+}
+
+speed() {
+	for _ in $(seq "$rounds"); do
+		t0=$(seconds); guest --add /usr/bin/bzip2 --run true >/dev/null 2>&1; t1=$(seconds)
+		e0=$(value executed)
+		t2=$(seconds)
+		guest --add /usr/bin/bzip2 --run \
+			"cd $work/in; for i in 1 2 3 4 5 6 7 8; do bzip2 -kc numbers; done >/dev/null" >/dev/null 2>&1
+		t3=$(seconds); e1=$(value executed)
+		t4=$(seconds)
+		guest --add /usr/bin/bzip2 --run "cd $work/in; perf stat -e cycles,instructions sh -c '
+			for i in 1 2 3 4 5; do bzip2 -kc numbers; done' >/dev/null 2>&1" >/dev/null 2>&1
+		t5=$(seconds); timed=$(($(value instructions_user) + $(value instructions_kernel)))
+		t6=$(seconds)
+		guest --add /usr/bin/bzip2 --run "cd $work/in; perf record -o /tmp/d -e instructions -c 100003 sh -c '
+			for i in 1 2 3 4 5; do bzip2 -kc numbers; done' >/dev/null 2>&1" >/dev/null 2>&1
+		t7=$(seconds); sampled=$(($(value instructions_user) + $(value instructions_kernel)))
+		awk -v boot="$t1 $t0" -v e0="$e0" -v f="$t3 $t2" -v e1="$e1" -v d="$t5 $t4" -v n="$timed" -v s="$t7 $t6" -v m="$sampled" \
+			'function span(x, a) { split(x, a, " "); return a[1] - a[2] }
+			BEGIN {
+			b = span(boot)
+			printf "%.1f %.1f %.1f %.2f\n", (e1 - e0) / (span(f) - b) / 1e6, n / (span(d) - b) / 1e6,
+				m / (span(s) - b) / 1e6, b }'
+	done >"$work/rounds"
+	cat "$work/rounds" >&2
+	for c in 1 2 3 4; do
+		cut -d' ' -f$c "$work/rounds" | sort -g | awk -v c=$c '{ v[NR] = $1 } END {
+			split("functional MIPS|MIPS under perf stat|MIPS under perf record, a sample each 100,003 instructions|\
+seconds to boot", name, "|"); print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
+	done
+}
+
+horizons() {
+	echo "| event | period | ahead | in step | late PMIs | PMIs | MIPS |"
+	echo "|---|---:|---:|---:|---:|---:|---:|"
+	t0=$(seconds); guest --add /usr/bin/bzip2 --run true >/dev/null 2>&1; t1=$(seconds)
+	for e in instructions cycles; do
+		for period in 1000 10000 100000 1000000 10000000; do
+			t2=$(seconds)
+			guest --add /usr/bin/bzip2 --run "cd $work/in; echo 100000000 >/proc/sys/kernel/perf_event_max_sample_rate
+				echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+				perf record -o /tmp/d -e $e -c $period bzip2 -kc numbers >/dev/null 2>&1" >/dev/null 2>&1
+			t3=$(seconds)
+			n=$(($(value instructions_user) + $(value instructions_kernel)))
+			awk -v e="$e" -v p="$period" -v n="$n" -v a="$(value ahead)" -v s="$(value stepped)" \
+				-v l="$(value late)" -v i="$(value pmis)" -v t="$t3 $t2" -v b="$t1 $t0" \
+				'function span(x, a) { split(x, a, " "); return a[1] - a[2] }
+				BEGIN { printf "| %s | %d | %.1f %% | %.1f %% | %d | %d | %.1f |\n", e, p, 100 * a / n, 100 * s / n, l, i,
+					n / (span(t) - span(b)) / 1e6 }'
+		done
+	done
+}
+
+perf_test() {
+	LIMIT=${LIMIT:-1500} guest --add /usr/bin/perf --memory 1024 --run '
+		mkdir -p /root; export HOME=/root
+		perf test list 2>&1 | sed -n "s/^ *\([0-9]*\): .*/\1/p" | while read n; do timeout 60 perf test -v "$n" \
+			>/tmp/t 2>&1 </dev/null || echo "stopped $n"; grep -E "^ *[0-9.]+: .*: (Ok|Skip|FAILED)" /tmp/t; done'
+}
+
+selftests() {
+	dir=${SELFTESTS:?the folder tools/testing/selftests/perf_events of linux-source}
+	for t in sigtrap_threads remove_on_exec; do
+		gcc -O1 -I"$dir/../../../../usr/include" -I"$dir/.." -isystem "$dir/../../../../include/uapi" -pthread \
+			-o "$work/in/$t" "$dir/$t.c"
+	done
+	guest --run 'for t in sigtrap_threads remove_on_exec; do '"$work"'/in/$t; done' 2>&1
+}
+
+case ${1:-} in
+inside | alone | stories | speed | horizons | selftests) "$1" ;;
+perf-test) perf_test ;;
+*) sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac

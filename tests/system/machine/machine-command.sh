@@ -27,9 +27,9 @@ refuse "three processors" '1, 2 or 4 processors, not 3' ./m --rom zero.rom --cpu
 refuse "no processor" 'cpus' ./m --rom zero.rom --cpus 0
 
 # A good header with a payload of 64 bytes that is packed by gzip, so it says.
-put() { printf "$2" | dd of=fake.kernel bs=1 seek="$1" conv=notrunc status=none; }
+put() { printf "%b" "$2" | dd of=fake.kernel bs=1 seek="$1" conv=notrunc status=none; }
 head -c 4096 /dev/zero >fake.kernel
-put 497 '\004'; put 510 '\125\252'; put 513 '\152'; put 514 'HdrS\017\002'; put 529 '\001'
+put 497 '\0004'; put 510 '\125\252'; put 513 '\152'; put 514 'HdrS\017\002'; put 529 '\001'
 put 556 '\377\377\377\177'; put 566 '\001'; put 568 '\377\007'; put 588 '\100'; put 2560 '\037\213'
 refuse "a program that is not there" 'none: No such file' ./m --kernel fake.kernel --add none --run true
 refuse "a root that is not there" 'none: No such file' ./m --kernel fake.kernel --root none --run true

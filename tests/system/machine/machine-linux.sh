@@ -61,8 +61,12 @@ if [ -n "$perf" ]; then
 	has "perf record finds the loop" '\[\.\] main' report
 fi
 
-machine --kernel "$kernel" --functional --cpus 2 --run nproc >cpus 2>err
-same "two processors come up" "$(cat cpus)" 2
+for run in first second; do
+	machine --kernel "$kernel" --functional --cpus 2 --state two-processors --run 'nproc; taskset -c 1 uname -m' \
+		>"cpus.$run" 2>err
+done
+same "two processors come up" "$(head -n 1 cpus.first)" 2
+same_files "from a state, too" cpus.first cpus.second
 machine --kernel "$kernel" --functional --append rdinit=/none --run true >/dev/null 2>err
 same "a panic ends the machine" $? 1
 has "and is its last word" 'Kernel panic' err

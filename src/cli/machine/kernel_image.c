@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-	START = 0x280,				/* bytes of the file that hold the header */
+	START = KERNEL_HEADER + KERNEL_HEADER_MAX,	/* bytes of the file that hold the header */
 	UNPACKED_MAX = 512 << 20, SECONDS = 60,	/* of the child that unpacks */
 	LOWEST = 1 << 20,			/* below are boot_params and tables of ours */
 };

@@ -2,8 +2,8 @@
  * Names of software events (software_events.h).
  *
  * Of a whole machine, page faults are exceptions with vector 14, of either privilege; context switches are changes of
- * the process' address space.  So threads of one process, and the kernel's own, switch unseen; a kernel with page tables
- * of its own does not switch at each system call (threads/spaces.h).  The machine has one processor, so nothing
+ * the process' address space.  So threads of one process, and the kernel's own, switch unseen; a kernel with page
+ * tables of its own does not switch at each system call (threads/spaces.h).  The machine has one processor, so nothing
  * migrates.  exceptions and interrupts are names of our own.
  */
 #include "session/events/software_events.h"

@@ -76,16 +76,19 @@ python_parts() {
 	done
 }
 
+# Outside, the tracer's loader brings a small library of Valgrind's into the program; the guest's program gets it, too.
+preload=$(ls /usr/libexec/valgrind/vgpreload_core-amd64-linux.so)
 alone() {
 	echo "| program | | in the guest, :u | outside | difference |"
 	echo "|---|---|---:|---:|---:|"
 	for p in bzip2 sqlite3 python3; do
 		add=$(add_of "$p")
 		# shellcheck disable=SC2086	# a list
-		guest $add --run "cd $work/in && perf stat -x, -e instructions:u,cycles:u env -i PATH=\$PATH $(command_of "$p") \
-			2>&1 >/dev/null" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
-		(cd "$work/in" && eval "env -i PATH=\$PATH HOME=/ \"\$OLDPWD\"/$soft stat --core $core --no-wrong-path -x, \
-			-e instructions:u,cycles:u -o ../out env -i PATH=\$PATH $(command_of "$p")" >/dev/null 2>&1)
+		guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in && env -i PATH=\$PATH HOME=/ LD_PRELOAD=$preload \
+			perf stat -x, -e instructions:u,cycles:u $(command_of "$p") 2>&1 >/dev/null" >"$work/said" 2>&1 ||
+			{ cat "$work/said"; exit 1; }
+		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ \"$PWD/$soft\" stat --core $core --no-wrong-path -x, \
+			-e instructions:u,cycles:u -o ../out $(command_of "$p")" >/dev/null 2>&1)
 		for e in instructions:u cycles:u; do
 			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
 			o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")

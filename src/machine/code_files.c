@@ -358,27 +358,29 @@ static void add_mapping(struct code_files *c, struct space *s, const struct page
 	}
 }
 
-void code_files_page(struct code_files *c, uint64_t tag, uint64_t addr, const uint8_t *page, code_files_tell *tell_it,
+bool code_files_page(struct code_files *c, uint64_t tag, uint64_t addr, const uint8_t *page, code_files_tell *tell_it,
 	void *context)
 {
 	const struct telling to = { tell_it, context, tag };
 	struct space *s = c && c->pages ? get_space(c, tag) : NULL;
 	size_t count;
 	if (!s)
-		return;
+		return false;
 	addr &= ~(uint64_t)(PAGE - 1);
 	const struct page *p = find_pages(c, hash_page(page), &count);
 	const struct mapped *now = covering(s, addr);
 	for (size_t i = 0; now && i < count; i++)
 		if (p[i].file == now->file && bias(addr, p[i].offset) == bias(now->addr, now->offset))
-			return;		/* as known */
+			return false;	/* as known */
 	const struct page *is = choose(s, addr, p, count);
 	if (!is)
-		return;
-	if (new_image(c, s, is, addr)) {
+		return false;
+	const bool fresh = new_image(c, s, is, addr);
+	if (fresh) {
 		s->count = 0;
 		s->program = 0;
 		tell(&to, ST_SYMBOLS_PROGRAM, 0, 0, 0, "");
 	}
 	add_mapping(c, s, is, addr, &to);
+	return fresh;
 }

@@ -35,8 +35,9 @@ size_t code_files_count(const struct code_files *c);	/* files with code */
 typedef void code_files_tell(void *context, const void *record, size_t bytes);
 /* This page of the space's user code is executed for the first time, or may have another content than so far: `page`
  * has its CODE_FILES_PAGE bytes, addr lies in it and has no tag.  Calls `tell` with what is new: ST_SYMBOLS_CODE once
- * for a segment, and ST_SYMBOLS_PROGRAM.  c may be NULL; does nothing without memory. */
-void code_files_page(struct code_files *c, uint64_t tag, uint64_t addr, const uint8_t *page, code_files_tell *tell,
+ * for a segment, and ST_SYMBOLS_PROGRAM.  c may be NULL; does nothing without memory.  True: the space has a new image,
+ * so the other pages that it executes are to be given again. */
+bool code_files_page(struct code_files *c, uint64_t tag, uint64_t addr, const uint8_t *page, code_files_tell *tell,
 	void *context);
 #ifdef __cplusplus
 }

@@ -60,5 +60,6 @@ void guest_code_look(struct guest *g, uint64_t addr)
 		return;
 	c->seen[slot].page = number;
 	c->seen[slot].frame = frame;
-	code_files_page(c->files, addr >> ST_SPACE_SHIFT, linear, page, tell, g->stream);
+	if (code_files_page(c->files, addr >> ST_SPACE_SHIFT, linear, page, tell, g->stream))
+		memset(c->seen, 0, sizeof c->seen);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Address spaces of a whole machine in perf.data (machine_record.h).
  *
- * A space without a known program is called "space-N".  Build-ids of its files are left out: the stream does not have
- * them, and what the files on the host are now need not be what ran.
+ * A space without a known program is called "space-N".  A program's name is dated back to when its space was entered
+ * first, since it is known only when its first own page is executed, behind its loader.  Build-ids of its files are
+ * left out: the stream does not have them, and what the files on the host are now need not be what ran.
  */
 #include "output/machine_record.h"
 #include "stream/stream.h"
@@ -20,6 +21,8 @@ enum { SPACES = 1 << 16 };
 struct machine_record {
 	struct perfdata_writer *w;
 	bool named[SPACES];		/* the space has a COMM record */
+	bool known[SPACES];		/* that of a program */
+	uint64_t since[SPACES];		/* time from which on the space has this image */
 	bool kernel;			/* the kernel is mapped */
 	char note[1200];
 };
@@ -30,6 +33,7 @@ static int on_space(struct machine_record *m, uint64_t space, uint64_t time)
 	if (space >= SPACES || m->named[space])
 		return 0;
 	m->named[space] = true;
+	m->since[space] = time;
 	const uint32_t pid = symbols_space_pid(space);
 	snprintf(name, sizeof name, "space-%u", (unsigned)space);
 	return perfdata_comm(m->w, pid, pid, name, false, time);
@@ -113,7 +117,12 @@ static int on_program(struct machine_record *m, const struct st_symbols *s, cons
 	char none[16];
 	if (s->tag >= SPACES)
 		return 0;
+	if (!*path || !m->named[s->tag])
+		m->since[s->tag] = time;
+	else if (!m->known[s->tag])	/* what its loader did, too */
+		time = m->since[s->tag];
 	m->named[s->tag] = true;
+	m->known[s->tag] = *path;
 	snprintf(none, sizeof none, "space-%u", (unsigned)s->tag);
 	/* An exec clears the mappings; the name that follows it must not, since a loader's came before. */
 	return perfdata_comm(m->w, pid, pid, *name ? name : none, !*path, time);

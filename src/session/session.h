@@ -113,8 +113,8 @@ struct session_sample {
 	uint64_t time_ns;	/* modelled time: cycle / frequency */
 	uint64_t period;	/* events that it stands for; with session_options.windows, of the whole run */
 	uint32_t pid, tid, cpu;
-	/* Of a whole machine (run_thread.is_machine): where it was taken.  The call chain's entries are of the same
-	 * space.  Else 3 and 0. */
+	/* Of a whole machine (run_thread.is_machine): where it was taken; space is run_thread.process_space.  The call
+	 * chain's entries are of the same space.  Else 3 and 0. */
 	uint8_t cpl;
 	uint64_t space;
 	const uint64_t *chain;	/* call chain, innermost first, ip as entry 0; NULL without call chains */

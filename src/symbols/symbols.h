@@ -114,8 +114,8 @@ void symbols_resolve(struct symbols *s, uint32_t pid, uint64_t ip, uint64_t time
  * of /proc/kallsyms (kallsyms.h); errors leave the space as it was. */
 enum { SYMBOLS_KERNEL = INT32_MAX };
 int  symbols_kernel(struct symbols *s, const char *kallsyms, struct err *err);
-/* Behind it: code of the kernel, as far as it is known: stretches in order of address, each a struct symbols_stretch and
- * its bytes, padded to 8.  They are hostile, and must live longer than s.  0 or ERR_NOMEM. */
+/* Behind it: code of the kernel, as far as it is known: stretches in order of address, each a struct symbols_stretch
+ * and its bytes, padded to 8.  They are hostile, and must live longer than s.  0 or ERR_NOMEM. */
 struct symbols_stretch { uint64_t addr, bytes; };
 int  symbols_kernel_code(struct symbols *s, const void *stretches, size_t bytes);
 /* From now on these are the spaces of a whole machine (stream/format.h, ST_SPACE): addresses in the upper half are the

@@ -42,7 +42,7 @@ static const struct option options[] = {
 		.filled = true),
 	OPT_TEXT(0, "state", "DIR", struct request, linux_guest.state, "Save the booted machine in DIR, and begin "
 		"there the next time: with the same kernel, files and options, only --run, --out, --kallsyms, "
-		"--console and --report may differ.", .filled = true),
+		"--save-stream, --console and --report may differ.", .filled = true),
 	OPT_TEXT(0, "append", "TEXT", struct request, linux_guest.append, "Append TEXT to the kernel's command line.",
 		.filled = true),
 	OPT_TEXT(0, "console", "FILE", struct request, linux_guest.console, "Write the kernel's messages to FILE.",

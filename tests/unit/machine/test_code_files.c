@@ -64,6 +64,7 @@ static void tell(void *context, const void *record, size_t bytes)
 
 /* Executes a page of a file's code, whose first page is number 0, in a space where the file begins at `base`; returns
  * the address. */
+static bool fresh;		/* what code_files_page returned last */
 static uint64_t execute(struct code_files *c, uint64_t tag, const char *path, uint64_t base, unsigned number)
 {
 	uint8_t page[CODE_FILES_PAGE] = { 0 };
@@ -79,7 +80,7 @@ static uint64_t execute(struct code_files *c, uint64_t tag, const char *path, ui
 	assert_true(fread(page, 1, sizeof page, f) > 0);
 	fclose(f);
 	const uint64_t addr = base + p.p_offset + number * sizeof page;
-	code_files_page(c, tag, addr + 123, page, tell, NULL);
+	fresh = code_files_page(c, tag, addr + 123, page, tell, NULL);
 	return addr;
 }
 
@@ -120,9 +121,11 @@ static void test_another_program_is_a_new_image(void **state)
 	execute(*state, 1, LIBRARY, 0x7ffff7a00000, 5);
 	execute(*state, 1, OTHER, 0x555500000000, 0);
 	assert_int_equal(told.programs, 3);		/* list; nothing; cat */
+	assert_true(fresh);
 	assert_string_equal(told.program, "cat");
 	execute(*state, 1, LIBRARY, 0x7ffff7a00000, 5);	/* was forgotten */
 	assert_int_equal(told.codes, 4);
+	assert_false(fresh);
 	execute(*state, 1, LIBRARY, 0x7ffff7b00000, 5);	/* a file at another place: so is the process */
 	assert_int_equal(told.codes, 5);
 	assert_int_equal(told.programs, 4);

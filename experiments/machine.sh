@@ -11,7 +11,9 @@
 #   experiments/machine.sh selftests  the kernel's selftests of perf_events, from Debian's linux-source
 set -eu
 cd "$(dirname "$0")/.."
-soft=build/softpmu kernel=${KERNEL:-build/machine/kernel/vmlinuz-amd64} core=${CORE:-skylake} rounds=${ROUNDS:-3}
+root=$PWD
+soft=build/softpmu kernel=${KERNEL:-build/machine/kernel/vmlinuz-amd64}
+core=${CORE:-skylake} rounds=${ROUNDS:-3}
 perf=${PERF:-$(command -v perf)}
 [ -x build/libexec/softpmu-machine ] && [ -f "$kernel" ] ||
 	{ echo "machine.sh: make machine; tools/machine/fetch-kernel.sh" >&2; exit 1; }
@@ -19,11 +21,21 @@ work=$(mktemp -d)
 mkdir "$work/in"
 trap 'rm -rf "$work"' EXIT INT TERM
 seq 1 8000 >"$work/in/numbers"
-printf 'create table t(a integer primary key, b); with recursive c(x) as (select 1 union all select x+1 from c where x<4000)
-insert into t select x, x*7%%1000 from c; create index i on t(b); select sum(a) from t where b<500; select count(*) from t t1
-join t t2 on t1.b=t2.b where t1.a<200;\n' >"$work/in/sql"
-printf 's = 0\nd = {}\nfor i in range(12000):\n    d[i %% 997] = d.get(i %% 997, 0) + i\n    s += len(str(i))\nprint(s, sum(d.values()))\n' \
-	>"$work/in/work.py"
+cat >"$work/in/sql" <<'END'
+create table t(a integer primary key, b);
+with recursive c(x) as (select 1 union all select x+1 from c where x<4000) insert into t select x, x*7%1000 from c;
+create index i on t(b);
+select sum(a) from t where b<500;
+select count(*) from t t1 join t t2 on t1.b=t2.b where t1.a<200;
+END
+cat >"$work/in/work.py" <<'END'
+s = 0
+d = {}
+for i in range(12000):
+    d[i % 997] = d.get(i % 997, 0) + i
+    s += len(str(i))
+print(s, sum(d.values()))
+END
 command_of() {	# PROGRAM: how it is called, its input beside it
 	case $1 in
 	bzip2)	echo "bzip2 -kc numbers" ;;
@@ -35,6 +47,9 @@ command_of() {	# PROGRAM: how it is called, its input beside it
 guest() {
 	timeout "${LIMIT:-600}" $soft machine --kernel "$kernel" --core "$core" --add "$perf" --add /usr/bin/seq \
 		--add "$work/in" --report "$work/report" "$@"
+}
+in_guest() {	# the same; what it says goes into $work/said, and is shown if it fails
+	guest "$@" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 }
 value() { sed -n "s/^$1=//p" "$work/report"; }
 seconds() { date +%s.%N; }
@@ -48,9 +63,8 @@ inside() {
 			rm -f "$work/trace"
 			add=$(add_of "$p")
 			# shellcheck disable=SC2086	# a list
-			guest $add --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
-				"cd $work/in && perf stat -x, -e $set $(command_of "$p") 2>&1 >/dev/null" >"$work/said" 2>&1 ||
-				{ cat "$work/said"; exit 1; }
+			in_guest $add --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
+				"cd $work/in && perf stat -x, -e $set $(command_of "$p") 2>&1 >/dev/null"
 			$soft stat --replay "$work/trace" --core "$core" -x, -e "$set" -o "$work/out" 2>/dev/null
 			for e in $(echo "$set" | tr , ' '); do
 				i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
@@ -69,7 +83,8 @@ add_of() {	# PROGRAM: options that bring it
 }
 # the modules that python3 -S -E imports for work.py
 python_parts() {
-	for part in encodings codecs.py io.py abc.py site.py os.py stat.py posixpath.py genericpath.py _collections_abc.py; do
+	for part in encodings codecs.py io.py abc.py site.py os.py stat.py posixpath.py genericpath.py \
+		_collections_abc.py; do
 		for d in /usr/lib/python3.*; do
 			[ -e "$d/$part" ] && printf -- '--add %s ' "$d/$part"
 		done
@@ -79,16 +94,17 @@ python_parts() {
 # Outside, the tracer's loader brings a small library of Valgrind's into the program; the guest's program gets it, too.
 preload=$(ls /usr/libexec/valgrind/vgpreload_core-amd64-linux.so)
 alone() {
+	events=instructions:u,cycles:u
 	echo "| program | | in the guest, :u | outside | difference |"
 	echo "|---|---|---:|---:|---:|"
 	for p in bzip2 sqlite3 python3; do
 		add=$(add_of "$p")
 		# shellcheck disable=SC2086	# a list
-		guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in && env -i PATH=\$PATH HOME=/ LD_PRELOAD=$preload \
-			perf stat -x, -e instructions:u,cycles:u $(command_of "$p") 2>&1 >/dev/null" >"$work/said" 2>&1 ||
-			{ cat "$work/said"; exit 1; }
-		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ \"$PWD/$soft\" stat --core $core --no-wrong-path -x, \
-			-e instructions:u,cycles:u -o ../out $(command_of "$p")" >/dev/null 2>&1)
+		in_guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in &&
+			env -i PATH=\$PATH HOME=/ LD_PRELOAD=$preload perf stat -x, -e $events \
+			$(command_of "$p") 2>&1 >/dev/null"
+		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ \"$root/$soft\" stat --core $core -x, \
+			--no-wrong-path -e $events -o ../out $(command_of "$p")" >/dev/null 2>&1)
 		for e in instructions:u cycles:u; do
 			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
 			o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")
@@ -103,8 +119,8 @@ stories() {
 	for s in calls switches faults interrupts; do
 		rm -f "$work/trace"
 		echo "### $s"
-		guest --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
-			"perf stat -e cycles:u $work/in/stories $s >/dev/null 2>&1" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+		in_guest --save-stream "$work/trace" --kallsyms "$work/kallsyms" --run \
+			"perf stat -e cycles:u $work/in/stories $s >/dev/null 2>&1"
 		$soft stat --replay "$work/trace" --core "$core" -e \
 			cycles:u,cycles:k,instructions:u,instructions:k,page-faults,context-switches,interrupts 2>&1 |
 			sed -n '/cycles:u/,/interrupts/p'
@@ -131,7 +147,8 @@ speed() {
 		guest --add /usr/bin/bzip2 --run "cd $work/in; perf record -o /tmp/d -e instructions -c 100003 sh -c '
 			for i in 1 2 3 4 5; do bzip2 -kc numbers; done' >/dev/null 2>&1" >/dev/null 2>&1
 		t7=$(seconds); sampled=$(($(value instructions_user) + $(value instructions_kernel)))
-		awk -v boot="$t1 $t0" -v e0="$e0" -v f="$t3 $t2" -v e1="$e1" -v d="$t5 $t4" -v n="$timed" -v s="$t7 $t6" -v m="$sampled" \
+		awk -v boot="$t1 $t0" -v e0="$e0" -v f="$t3 $t2" -v e1="$e1" -v d="$t5 $t4" -v n="$timed" \
+			-v s="$t7 $t6" -v m="$sampled" \
 			'function span(x, a) { split(x, a, " "); return a[1] - a[2] }
 			BEGIN {
 			b = span(boot)
@@ -141,8 +158,7 @@ speed() {
 	cat "$work/rounds" >&2
 	for c in 1 2 3 4; do
 		cut -d' ' -f$c "$work/rounds" | sort -g | awk -v c=$c '{ v[NR] = $1 } END {
-			split("functional MIPS|MIPS under perf stat|MIPS under perf record, a sample each 100,003 instructions|\
-seconds to boot", name, "|"); print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
+			split("functional MIPS|MIPS under perf stat|MIPS under perf record, period 100,003|seconds to boot", name, "|"); print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
 	done
 }
 
@@ -153,7 +169,8 @@ horizons() {
 	for e in instructions cycles; do
 		for period in 1000 10000 100000 1000000 10000000; do
 			t2=$(seconds)
-			guest --add /usr/bin/bzip2 --run "cd $work/in; echo 100000000 >/proc/sys/kernel/perf_event_max_sample_rate
+			guest --add /usr/bin/bzip2 --run "cd $work/in
+				echo 100000000 >/proc/sys/kernel/perf_event_max_sample_rate
 				echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 				perf record -o /tmp/d -e $e -c $period bzip2 -kc numbers >/dev/null 2>&1" >/dev/null 2>&1
 			t3=$(seconds)
@@ -161,8 +178,8 @@ horizons() {
 			awk -v e="$e" -v p="$period" -v n="$n" -v a="$(value ahead)" -v s="$(value stepped)" \
 				-v l="$(value late)" -v i="$(value pmis)" -v t="$t3 $t2" -v b="$t1 $t0" \
 				'function span(x, a) { split(x, a, " "); return a[1] - a[2] }
-				BEGIN { printf "| %s | %d | %.1f %% | %.1f %% | %d | %d | %.1f |\n", e, p, 100 * a / n, 100 * s / n, l, i,
-					n / (span(t) - span(b)) / 1e6 }'
+				BEGIN { printf "| %s | %d | %.1f %% | %.1f %% | %d | %d | %.1f |\n", e, p, 100 * a / n,
+					100 * s / n, l, i, n / (span(t) - span(b)) / 1e6 }'
 		done
 	done
 }
@@ -170,14 +187,16 @@ horizons() {
 perf_test() {
 	LIMIT=${LIMIT:-1500} guest --add /usr/bin/perf --memory 1024 --run '
 		mkdir -p /root; export HOME=/root
-		perf test list 2>&1 | sed -n "s/^ *\([0-9]*\): .*/\1/p" | while read n; do timeout 60 perf test -v "$n" \
-			>/tmp/t 2>&1 </dev/null || echo "stopped $n"; grep -E "^ *[0-9.]+: .*: (Ok|Skip|FAILED)" /tmp/t; done'
+		perf test list 2>&1 | sed -n "s/^ *\([0-9]*\): .*/\1/p" | while read n; do
+			perf test "$n" >/tmp/t 2>&1 </dev/null
+			grep -E "^ *[0-9.]+: .*: (Ok|Skip|FAILED)" /tmp/t || echo "$n: stopped"
+		done'
 }
 
 selftests() {
 	dir=${SELFTESTS:?the folder tools/testing/selftests/perf_events of linux-source}
 	for t in sigtrap_threads remove_on_exec; do
-		gcc -O1 -I"$dir/../../../../usr/include" -I"$dir/.." -isystem "$dir/../../../../include/uapi" -pthread \
+		gcc -O1 -I"$dir/.." -isystem "$dir/../../../../include/uapi" -pthread \
 			-o "$work/in/$t" "$dir/$t.c"
 	done
 	guest --run 'for t in sigtrap_threads remove_on_exec; do '"$work"'/in/$t; done' 2>&1

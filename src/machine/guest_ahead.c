@@ -4,8 +4,8 @@
  * PMU, both go together in the emulator's thread.
  *
  * The machine's clock, meanwhile, is the core's of the last meeting but one, whichever thread is faster, so two runs
- * are equal.  If a stretch takes so many cycles that the overflow comes all the same, its PMI is taken at the next meeting:
- * late, and counted in guest_report.late.
+ * are equal.  If a stretch takes so many cycles that the overflow comes all the same, its PMI is taken at the next
+ * meeting: late, and counted in guest_report.late.
  */
 #include "machine/guest_internal.h"
 

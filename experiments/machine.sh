@@ -158,7 +158,8 @@ speed() {
 	cat "$work/rounds" >&2
 	for c in 1 2 3 4; do
 		cut -d' ' -f$c "$work/rounds" | sort -g | awk -v c=$c '{ v[NR] = $1 } END {
-			split("functional MIPS|MIPS under perf stat|MIPS under perf record, period 100,003|seconds to boot", name, "|"); print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
+			split("functional|under perf stat|under perf record, period 100,003|seconds to boot", name, "|")
+			print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
 	done
 }
 
@@ -172,7 +173,8 @@ horizons() {
 			guest --add /usr/bin/bzip2 --run "cd $work/in
 				echo 100000000 >/proc/sys/kernel/perf_event_max_sample_rate
 				echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-				perf record -o /tmp/d -e $e -c $period bzip2 -kc numbers >/dev/null 2>&1" >/dev/null 2>&1
+				perf record -o /tmp/d -e $e -c $period bzip2 -kc numbers >/dev/null 2>&1" \
+				>/dev/null 2>&1
 			t3=$(seconds)
 			n=$(($(value instructions_user) + $(value instructions_kernel)))
 			awk -v e="$e" -v p="$period" -v n="$n" -v a="$(value ahead)" -v s="$(value stepped)" \

@@ -19,7 +19,7 @@ uint64_t guest_tagged(const struct guest *g, uint64_t addr)
 void guest_fail(struct guest *g)
 {
 	g->failed = true;
-	g->watches = false;
+	g->watches = g->times = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
 	g->begun = false;
 }
@@ -77,9 +77,12 @@ void guest_run_path(struct guest *g, uint64_t next_ip)
 		guest_fail(g);
 		return;
 	}
-	const struct guest_run r = { .block = b, .next_ip = guest_tagged(g, next_ip), .insns = insns, .complete = insns,
-		.slots = p->open };
-	g->report.instructions[g->cpl != 0] += insns;
+	const struct guest_run r = { .block = b, .next_ip = guest_tagged(g, next_ip), .insns = insns,
+		.complete = g->times ? insns : 0, .slots = p->open, .warms = !g->times };
+	if (g->times)
+		g->report.instructions[g->cpl != 0] += insns;
+	else
+		g->report.warmed += insns;
 	guest_core_block(g, &r, def, p->value);
 	clear_path(g);
 }
@@ -125,14 +128,16 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 	g->begun = true;
 	g->timed = i->bits != 16 && !g->failed;
 	const uint8_t word_bytes = i->bits == 64 ? 8 : 4;
-	if (p->insns && (!g->timed || word_bytes != p->word_bytes || (i->cpl ? 3u : 0u) != g->cpl || i->rep))
+	if (p->insns && (!g->timed || word_bytes != p->word_bytes || i->rep ||
+		(g->times && (i->cpl ? 3u : 0u) != g->cpl)))
 		guest_run_path(g, i->ip);
 	if (!g->timed) {
 		deliver(g);
 		return;
 	}
 	if (!p->insns) {
-		guest_core_level(g, i->cpl ? 3 : 0, word_bytes);
+		if (g->times)
+			guest_core_level(g, i->cpl ? 3 : 0, word_bytes);
 		p->word_bytes = word_bytes;
 		deliver(g);	/* it is the kernel's */
 	}
@@ -200,7 +205,8 @@ void guest_iteration(struct guest *g)
 		guest_fail(g);
 		return;
 	}
-	const struct guest_run r = { .block = b, .next_ip = p->insn[0].addr, .exit = 1, .insns = 1, .slots = p->open };
+	const struct guest_run r = { .block = b, .next_ip = p->insn[0].addr, .exit = 1, .insns = 1, .slots = p->open,
+		.warms = !g->times };
 	guest_core_block(g, &r, def, p->value);
 	p->insns = 0;
 	p->slots = p->open = 0;
@@ -226,7 +232,7 @@ void guest_end(struct guest *g, uint64_t next_ip)
 		return;
 	g->begun = false;
 	if (!g->timed) {
-		g->report.untimed += !g->failed;
+		g->report.untimed += g->times;
 		return;
 	}
 	if (g->insn.rep) {
@@ -248,6 +254,8 @@ void guest_event(struct guest *g, const struct guest_trap *t)
 	g->begun = false;
 	g->path.slots = g->path.open;
 	guest_run_path(g, t->from);
+	if (!g->times)
+		return;
 	g->report.events++;
 	if (g->failed)
 		return;
@@ -262,7 +270,7 @@ void guest_event(struct guest *g, const struct guest_trap *t)
 
 void guest_halted(struct guest *g, uint64_t ticks)
 {
-	if (!g->watches || !ticks)
+	if (!g->times || !ticks)
 		return;
 	guest_settle(g, g->insn.ip + g->insn.len);
 	guest_core_halt(g, ticks);
@@ -281,7 +289,7 @@ void guest_time(struct guest *g, uint64_t cycle)
 
 void guest_yield(struct guest *g, uint64_t next_ip)
 {
-	if (!g->watches || g->begun)
+	if (!g->times || g->begun)
 		return;
 	if (!g->fuses)		/* else with the next instruction */
 		guest_run_path(g, next_ip);
@@ -295,7 +303,7 @@ uint64_t guest_now(const struct guest *g)
 
 uint64_t guest_ticks(struct guest *g, uint64_t instructions)
 {
-	if (!g->watches)
+	if (!g->times)
 		return instructions;
 	/* 16-bit code, which no core times, takes a tick an instruction, as where nothing is timed */
 	const uint64_t now = g->ahead ? g->seen.now : core_now(g->core);
@@ -307,7 +315,7 @@ uint64_t guest_ticks(struct guest *g, uint64_t instructions)
 
 void guest_look(struct guest *g, uint64_t next_ip)
 {
-	if (!g->watches)
+	if (!g->times)
 		return;
 	guest_run_path(g, next_ip);
 	guest_together(g);
@@ -392,6 +400,7 @@ int guest_create(struct guest **out, const struct guest_options *o, const struct
 	g->emulator = *e;
 	g->timing = o->timing;
 	g->reload_msrs = o->pebs_reload_msrs;
+	g->warms = o->warm;
 	int rc = create_shared(g, o, err);
 	if (rc == 0)
 		rc = create(g, err);

@@ -52,6 +52,10 @@ void guest_apart(struct guest *g)
 {
 	if (!g->queue || g->ahead || !g->watches || g->keeps || g->failed)
 		return;
+	if (!g->times) {	/* no time passes, so nobody has to meet */
+		g->ahead = true;
+		return;
+	}
 	g->seen.now = core_now(g->core);
 	g->seen.horizon = g->horizon;
 	g->seen.horizon_cycle = g->horizon_cycle;

@@ -48,6 +48,12 @@ static void settle_space(struct guest *g)
 
 static void run(struct guest *g, const struct guest_run *r, const uint64_t *values)
 {
+	if (r->warms) {
+		core_predict(g->core, r->block, r->exit, r->insns, r->next_ip);
+		core_passes(g->core);
+		core_warm_memory(g->core, r->block, r->exit, r->insns, values);
+		return;
+	}
 	const bool step = guest_closeness(g) == GUEST_STEPPING;
 	core_run_block(g->core, r->block, r->exit, r->insns, values, r->next_ip);
 	g->applied += r->complete;
@@ -170,7 +176,7 @@ void guest_core_block(struct guest *g, const struct guest_run *r, const struct s
 	op[0] = words | OP_RUN;
 	guest_queue_push(g->queue, words);
 	g->report.ahead += r->complete;
-	if (g->given >= g->meet_at)
+	if (g->times && g->given >= g->meet_at)
 		guest_meet(g);
 }
 

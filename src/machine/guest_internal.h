@@ -65,6 +65,8 @@ struct guest {
 	struct spmu_record *spare;	/* the buffer that the core gets next */
 
 	bool watches, marked;
+	bool times;			/* the core times what is executed; else, with `watches`, it is only warmed */
+	bool warms;			/* it is warmed where it does not time */
 	bool failed;
 	struct err failure;
 
@@ -149,6 +151,7 @@ struct guest_run {
 	struct iblock *block;
 	uint64_t next_ip;
 	uint32_t exit, insns, complete, slots;
+	uint64_t warms;		/* 1: it only warms caches and predictors */
 };
 void guest_core_block(struct guest *g, const struct guest_run *r, const struct st_block_def *def,
 	const uint64_t *values);

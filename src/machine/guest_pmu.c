@@ -85,33 +85,35 @@ void guest_approach(struct guest *g)
 
 void guest_renew(struct guest *g)
 {
-	const bool watched = g->watches;
+	const bool watched = g->watches, timed = g->times;
 	uint64_t pebs = 0;
 	measure(g);
 	g->near = guest_closeness(g) != GUEST_FAR;
 	g->keeps = reads(g, MSR_IA32_PEBS_ENABLE, &pebs) && pebs;
 	switch (g->timing) {
 	case GUEST_ALWAYS:
-		g->watches = true;
+		g->times = true;
 		break;
 	case GUEST_MARKED:
-		g->watches = g->marked;
+		g->times = g->marked;
 		break;
 	default:
-		g->watches = counting(g);
+		g->times = counting(g);
 	}
-	g->watches &= !g->failed;
-	if (g->watches && !g->failed)
+	g->times &= !g->failed;
+	g->watches = g->times || (g->warms && !g->failed);
+	if (g->times)
 		want(g);
-	if (g->watches == watched)
+	if (g->watches && !watched)
+		guest_pages_resume(g);
+	if (g->times == timed)
 		return;
 	/* The instruction that switches it on did not begin under the model's eyes, that which switches it off will not
 	 * end so. */
 	g->begun = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
 	g->clock = core_now(g->core);
-	if (g->watches)
-		guest_pages_resume(g);
+	g->passed_untimed = g->report.untimed;
 }
 
 /* Before the registers are read or written. */
@@ -121,7 +123,7 @@ void guest_settle(struct guest *g, uint64_t next_ip)
 		return;
 	guest_run_path(g, next_ip);
 	guest_together(g);
-	if (g->failed)
+	if (g->failed || !g->times)
 		return;
 	guest_core_serialize(g);
 	g->given = g->applied = g->consumed;

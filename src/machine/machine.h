@@ -35,8 +35,8 @@ extern "C" {
 
 struct guest;
 
-/* When the core times the guest.  Else the guest runs at the emulator's speed, a cycle for each instruction, and no
- * counter moves. */
+/* When the core times the guest.  Else the guest runs at the emulator's speed, or warms the core, a cycle for each
+ * instruction, and no counter moves. */
 enum guest_timing {
 	GUEST_COUNTING,		/* while a counter, LBR or BTS is enabled */
 	GUEST_MARKED,		/* from guest_mark(true) to guest_mark(false) */
@@ -54,6 +54,7 @@ struct guest_options {
 	 * (code_files.h), and where the guest's /proc/kallsyms is written to, or will be. */
 	const char *files, *kallsyms;
 	bool pebs_reload_msrs;		/* as in struct spmu_host */
+	bool warm;			/* caches, TLBs and predictors follow what is not timed, too; no stream */
 	bool ahead;			/* the core has a thread of its own; for a machine of one processor */
 };
 
@@ -156,7 +157,8 @@ struct guest_report {
 	double frequency_ghz;		/* of the core, and so of the machine's clock */
 	uint64_t instructions[2];	/* timed, at CPL 0 and above it */
 	uint64_t cycles[2];		/* of these */
-	uint64_t untimed;		/* while it was watched: of 16-bit code */
+	uint64_t untimed;		/* while it was timed: of 16-bit code */
+	uint64_t warmed;		/* instructions that only warmed the core */
 	uint64_t pmis;			/* requested of the local APIC */
 	uint64_t events;		/* exceptions and interrupts taken while it was watched */
 	uint64_t blocks;		/* different paths */

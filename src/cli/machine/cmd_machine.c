@@ -60,6 +60,9 @@ static const struct option options[] = {
 		"When the core times the guest: while it has a counter, LBR or BTS switched on (the default); between "
 		"marks that it sets (a 1 or 0 written to port 5350H); always. At other times the guest runs at the "
 		"emulator's speed, an instruction a cycle, and no counter moves."),
+	OPT_FLAG(0, "warm", struct request, config.warm, "Where the core does not time the guest, let caches, TLBs and "
+		"predictors follow it all the same. This takes longer, and a short count begins on a warm machine. "
+		"One processor only."),
 	OPT_FLAG(0, "functional", struct request, config.functional, "Time nothing: all counters stay 0."),
 	OPT_WHOLE(0, "cpus", "N", struct request, config.cpus, 1, 4, "Processors: 1 (the default), 2 or 4."),
 	OPT_WHOLE(0, "memory", "MB", struct request, config.memory, 32, 2048, "Memory of the guest; default: 512."),
@@ -83,6 +86,10 @@ static int no_word(void *target, const char *word, struct err *err)
 
 static int check(struct request *o, struct err *err)
 {
+	if (o->config.warm && (o->linux_guest.stream || o->config.functional || o->config.cpus > 1))
+		return err_set(err, ERR_INPUT, "--warm does not go with %s", o->linux_guest.stream ?
+			"--save-stream, which has only what is timed" : o->config.functional ? "--functional" :
+			"several processors");
 	struct machine_linux *l = &o->linux_guest;
 	if (l->kernel && o->config.rom)
 		return err_set(err, ERR_INPUT, "--rom and --kernel are two ways to start: give one of them");

@@ -87,6 +87,8 @@ void machine_options_print(FILE *out, const struct machine_config *c, const char
 	static const char *const timing[] = { "counting", "marked", "always" };
 	fprintf(out, "data=%s\ncore=%s\ntiming=%s\nreport=%s\nconsole=fd:%d\n", data_dir, c->core_name,
 		c->functional ? "none" : timing[c->timing], report, MACHINE_STDOUT);
+	if (c->warm)
+		fprintf(out, "warm=1\n");
 	if (c->reload_msrs)
 		fprintf(out, "reload_msrs=1\n");
 	for (unsigned i = 0; i < c->sets; i++)

@@ -22,7 +22,7 @@ struct machine_config {
 	enum machine_timing timing;
 	bool functional;		/* nothing is timed */
 	unsigned memory;		/* MB */
-	bool reload_msrs;
+	bool reload_msrs, warm;
 	unsigned cpus;
 };
 

@@ -3,7 +3,7 @@
  * model the local APIC, linear memory and registers.
  *
  * Options come from the file that SOFTPMU_MACHINE names, which `softpmu machine` writes: lines "name=value" with data,
- * core, set (any number of times), reload_msrs (1: the PMU has them), timing (counting, marked, always, none), console
+ * core, set (any number of times), reload_msrs and warm (1: yes), timing (counting, marked, always, none), console
  * (a file for what the guest writes to GUEST_CONSOLE_PORT), report (a file to be written at the end), and those of a
  * Linux guest (linux_guest.h).
  */
@@ -30,7 +30,7 @@ struct settings {
 	std::string data, core = "skylake", report, console, stream, code_files, names;
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
-	bool reload_msrs = false;
+	bool reload_msrs = false, warm = false;
 	bool untimed = false;		/* never */
 };
 
@@ -205,6 +205,8 @@ bool read_settings(settings *s)
 			s->set.push_back(value);
 		else if (name == "reload_msrs")
 			s->reload_msrs = true;
+		else if (name == "warm")
+			s->warm = true;
 		else if (name == "report")
 			s->report = value;
 		else if (name == "console")
@@ -255,7 +257,8 @@ void write_report()
 	fprintf(f, "untimed=%llu\npmis=%llu\nevents=%llu\nblocks=%llu\nstepped=%llu\n", (unsigned long long)r.untimed,
 		(unsigned long long)r.pmis, (unsigned long long)r.events, (unsigned long long)r.blocks,
 		(unsigned long long)r.stepped);
-	fprintf(f, "ahead=%llu\nlate=%llu\n", (unsigned long long)r.ahead, (unsigned long long)r.late);
+	fprintf(f, "warmed=%llu\nahead=%llu\nlate=%llu\n", (unsigned long long)r.warmed,
+		(unsigned long long)r.ahead, (unsigned long long)r.late);
 	if (here.status >= 0)
 		fprintf(f, "status=%d\n", here.status);
 	if (here.saved)
@@ -308,6 +311,7 @@ void softpmu_start(unsigned cpu)
 	o.files = given(here.options.code_files);
 	o.kallsyms = given(here.options.names);
 	o.pebs_reload_msrs = here.options.reload_msrs;
+	o.warm = here.options.warm && !linux_saves();
 	o.ahead = BX_SMP_PROCESSORS == 1;
 	struct err err;
 	if (guest_create(&here.model, &o, &e, &err) < 0) {

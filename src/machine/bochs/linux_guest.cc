@@ -174,6 +174,11 @@ bool linux_setting(const std::string &name, const char *value)
 	return text != NULL;
 }
 
+bool linux_saves(void)
+{
+	return !here.save.empty();
+}
+
 const char *linux_restored(void)
 {
 	return here.restore.empty() ? NULL : here.restore.c_str();

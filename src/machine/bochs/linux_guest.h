@@ -25,6 +25,7 @@ bool linux_end(void);		/* the processors are still there; true: a state was save
 void state_note(unsigned cpu, unsigned msr, Bit64u value);	/* the guest wrote a register of the PMU */
 void state_write(const std::string &folder);
 void state_read(const std::string &folder, unsigned cpu);
+bool linux_saves(void);			/* this run boots, saves a state and ends */
 const char *linux_restored(void);	/* the folder, or NULL */
 
 void serial_port_init(FILE *out);	/* serial_port.cc; NULL: what is printed is lost */

@@ -11,6 +11,10 @@ refuse "an image of an odd size" 'multiple of 512' "$SOFTPMU" machine --rom odd.
 refuse "a large image" '128 KB' "$SOFTPMU" machine --rom large.rom
 refuse "a core of another vendor" 'no machine with the core zen4' "$SOFTPMU" machine --rom zero.rom --core zen4
 refuse "a word" "'ls': machine takes options only" "$SOFTPMU" machine --rom zero.rom ls
+refuse "--warm with several processors" '--warm does not go with several' "$SOFTPMU" machine --rom zero.rom --warm \
+	--cpus 2
+refuse "--warm where nothing is timed" '--warm does not go with --functional' "$SOFTPMU" machine --rom zero.rom --warm \
+	--functional
 refuse "little memory" '32' "$SOFTPMU" machine --rom zero.rom --memory 1
 
 # A Linux guest: what is wrong is said before anything is made.

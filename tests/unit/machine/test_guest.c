@@ -54,10 +54,10 @@ static void on_registers(void *context, struct spmu_registers *out)
 	out->rip = toy.rip;
 }
 
-static struct guest *make_ahead(const char *core, enum guest_timing timing, bool ahead)
+static struct guest *make_with(const char *core, enum guest_timing timing, bool ahead, bool warm)
 {
 	const struct guest_options o = { .data_dir = data_dir(), .core = core, .timing = timing,
-		.ahead = ahead };
+		.ahead = ahead, .warm = warm };
 	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_read, .write = on_write,
 		.registers = on_registers };
 	struct guest *g = NULL;
@@ -70,7 +70,7 @@ static struct guest *make_ahead(const char *core, enum guest_timing timing, bool
 
 static struct guest *make(const char *core, enum guest_timing timing)
 {
-	return make_ahead(core, timing, false);
+	return make_with(core, timing, false, false);
 }
 
 static void insn(struct guest *g, uint64_t ip, unsigned cpl, const char *code, unsigned len, uint64_t next)
@@ -236,7 +236,7 @@ static void test_ahead_of_the_core_nothing_changes(void **state)
 	uint64_t count[2][4];
 	unsigned sent[2];
 	for (unsigned ahead = 0; ahead < 2; ahead++) {
-		struct guest *g = make_ahead("skylake", GUEST_COUNTING, ahead);
+		struct guest *g = make_with("skylake", GUEST_COUNTING, ahead, false);
 		guest_lvt(g, 0xf0);
 		for (uint32_t i = 0; i < 4; i++)
 			set(g, MSR_IA32_PERFEVTSEL0 + i, event[i] | USR | OS | EN | (i < 2 ? INT : 0));
@@ -262,6 +262,34 @@ static void test_ahead_of_the_core_nothing_changes(void **state)
 	assert_int_equal(r[0].ahead, 0);
 	assert_true(r[1].ahead > 200000);
 	assert_int_equal(r[1].late, 0);
+}
+
+/* What is not timed warms the core all the same: a count that begins then has no cold miss, and is exact. */
+static void test_what_is_not_timed_may_warm_the_core(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 4; k++) {	/* with and without warming, in one thread and two */
+		struct guest *g = make_with("skylake", GUEST_COUNTING, k & 2, k & 1);
+		struct guest_report r;
+		assert_int_equal(guest_watches(g), k & 1);
+		rounds(g, LOOP, 3, 1000);
+		if (k & 1)
+			guest_event(g, &(struct guest_trap){ .from = LOOP, .vector = 32, .interrupt = true });
+		assert_int_equal(guest_ticks(g, 3000), 3000);
+		set(g, MSR_IA32_PERFEVTSEL0, 0x08d1 | USR | EN);	/* MEM_LOAD_RETIRED.L1_MISS */
+		set(g, MSR_IA32_PERFEVTSEL0 + 1, 0xc0 | USR | OS | EN);
+		set(g, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+		rounds(g, LOOP, 3, 100);
+		set(g, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+		rounds(g, LOOP, 3, 100);
+		assert_int_equal(counter(g, MSR_IA32_PMC0), k & 1 ? 0 : 1);
+		assert_int_equal(counter(g, MSR_IA32_PMC0 + 1), 300);
+		guest_report(g, &r);
+		assert_int_equal(r.warmed, k & 1 ? 3300 : 0);
+		assert_int_equal(r.instructions[1], 300);
+		assert_int_equal(r.events, 0);
+		guest_destroy(g);
+	}
 }
 
 static void test_registers_fault_as_they_do(void **state)
@@ -384,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_time_is_the_cores),
 		cmocka_unit_test(test_a_pmi_comes_right_behind_its_overflow),
 		cmocka_unit_test(test_ahead_of_the_core_nothing_changes),
+		cmocka_unit_test(test_what_is_not_timed_may_warm_the_core),
 		cmocka_unit_test(test_registers_fault_as_they_do),
 		cmocka_unit_test(test_pebs_records_hold_the_registers_of_their_instruction),
 		cmocka_unit_test(test_address_spaces_share_no_line),

@@ -84,7 +84,7 @@ add_of() {	# PROGRAM: options that bring it
 # the modules that python3 -S -E imports for work.py
 python_parts() {
 	for part in encodings codecs.py io.py abc.py site.py os.py stat.py posixpath.py genericpath.py \
-		_collections_abc.py; do
+		_collections_abc.py __pycache__; do
 		for d in /usr/lib/python3.*; do
 			[ -e "$d/$part" ] && printf -- '--add %s ' "$d/$part"
 		done
@@ -101,9 +101,9 @@ alone() {
 		add=$(add_of "$p")
 		# shellcheck disable=SC2086	# a list
 		in_guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in &&
-			env -i PATH=\$PATH HOME=/ LD_PRELOAD=$preload perf stat -x, -e $events \
+			env -i PATH=\$PATH HOME=/ PYTHONHASHSEED=0 LD_PRELOAD=$preload perf stat -x, -e $events \
 			$(command_of "$p") 2>&1 >/dev/null"
-		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ \"$root/$soft\" stat --core $core -x, \
+		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ PYTHONHASHSEED=0 \"$root/$soft\" stat --core $core -x, \
 			--no-wrong-path -e $events -o ../out $(command_of "$p")" >/dev/null 2>&1)
 		for e in instructions:u cycles:u; do
 			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")

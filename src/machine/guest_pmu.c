@@ -166,6 +166,7 @@ void guest_lvt(struct guest *g, uint32_t value)
 {
 	guest_settle(g, g->insn.ip);
 	(void)spmu_apic_write(g->pmu, SPMU_APIC_LVT_PC, value);	/* bits that it does not have are ignored there, too */
+	guest_renew(g);		/* an overflow that was nobody's may interrupt now */
 }
 
 /* CPUID.01H: the signature is the core's; what the PMU has comes from the PMU alone. */

@@ -264,6 +264,27 @@ static void test_ahead_of_the_core_nothing_changes(void **state)
 	assert_int_equal(r[1].late, 0);
 }
 
+/* Linux's handler starts the counters first and unmasks the interrupt then: the next overflow interrupts all the same,
+ * however short the period. */
+static void test_an_interrupt_that_is_unmasked_late_comes(void **state)
+{
+	(void)state;
+	for (unsigned ahead = 0; ahead < 2; ahead++) {
+		struct guest *g = make_with("skylake", GUEST_COUNTING, ahead, false);
+		set(g, MSR_IA32_PERFEVTSEL0, 0xc0 | USR | OS | INT | EN);
+		for (unsigned n = 1; n <= 20; n++) {
+			set(g, MSR_IA32_PERF_GLOBAL_CTRL, 0);
+			set(g, MSR_IA32_PMC0, (uint32_t)-700);
+			set(g, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+			rounds(g, LOOP, 3, 10);
+			guest_lvt(g, 0xf0);
+			rounds(g, LOOP, 3, 3000);
+			assert_int_equal(toy.interrupts, n);
+		}
+		guest_destroy(g);
+	}
+}
+
 /* What is not timed warms the core all the same: a count that begins then has no cold miss, and is exact. */
 static void test_what_is_not_timed_may_warm_the_core(void **state)
 {
@@ -412,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_time_is_the_cores),
 		cmocka_unit_test(test_a_pmi_comes_right_behind_its_overflow),
 		cmocka_unit_test(test_ahead_of_the_core_nothing_changes),
+		cmocka_unit_test(test_an_interrupt_that_is_unmasked_late_comes),
 		cmocka_unit_test(test_what_is_not_timed_may_warm_the_core),
 		cmocka_unit_test(test_registers_fault_as_they_do),
 		cmocka_unit_test(test_pebs_records_hold_the_registers_of_their_instruction),

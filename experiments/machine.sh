@@ -103,8 +103,9 @@ alone() {
 		in_guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in &&
 			env -i PATH=\$PATH HOME=/ PYTHONHASHSEED=0 LD_PRELOAD=$preload perf stat -x, -e $events \
 			$(command_of "$p") 2>&1 >/dev/null"
-		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ PYTHONHASHSEED=0 \"$root/$soft\" stat --core $core -x, \
-			--no-wrong-path -e $events -o ../out $(command_of "$p")" >/dev/null 2>&1)
+		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ PYTHONHASHSEED=0 \
+			\"$root/$soft\" stat --core $core -x, --no-wrong-path -e $events -o ../out \
+			$(command_of "$p")" >/dev/null 2>&1)
 		for e in instructions:u cycles:u; do
 			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
 			o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")

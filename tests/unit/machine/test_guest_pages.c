@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "idle_emulator.h"
 #include "data_dir.h"
 #include "machine/machine.h"
 
@@ -22,34 +23,6 @@ static struct toy {
 	unsigned maps, asked;
 	uint64_t last;
 } toy;
-
-static void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
-{
-	(void)context;
-	(void)sent;
-	(void)lvt;
-}
-static int on_read(void *context, uint64_t addr, void *to, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)to;
-	(void)bytes;
-	return -1;
-}
-static int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)from;
-	(void)bytes;
-	return -1;
-}
-static void on_registers(void *context, struct spmu_registers *out)
-{
-	(void)context;
-	memset(out, 0, sizeof *out);
-}
 
 static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
 {

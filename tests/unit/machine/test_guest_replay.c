@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "idle_emulator.h"
 #include "data_dir.h"
 #include "core/machine/config.h"
 #include "core/paging/told.h"
@@ -80,33 +81,6 @@ static unsigned random_below(unsigned n)
 }
 static uint64_t moved;			/* changes where pages lie */
 
-static void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
-{
-	(void)context;
-	(void)sent;
-	(void)lvt;
-}
-static int on_read(void *context, uint64_t addr, void *to, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)to;
-	(void)bytes;
-	return -1;
-}
-static int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)from;
-	(void)bytes;
-	return -1;
-}
-static void on_registers(void *context, struct spmu_registers *out)
-{
-	(void)context;
-	memset(out, 0, sizeof *out);
-}
 static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
 {
 	(void)context;

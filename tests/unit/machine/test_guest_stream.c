@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "idle_emulator.h"
 #include "data_dir.h"
 #include "machine/guest_stream.h"
 #include "machine/machine.h"
@@ -33,33 +34,6 @@ static uint32_t chance(uint32_t of)
 	return (uint32_t)(toy.seed >> 33) % of;
 }
 
-static void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
-{
-	(void)context;
-	(void)sent;
-	(void)lvt;
-}
-static int on_memory(void *context, uint64_t addr, void *to, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)to;
-	(void)bytes;
-	return -1;
-}
-static int on_write(void *context, uint64_t addr, const void *from, size_t bytes)
-{
-	(void)context;
-	(void)addr;
-	(void)from;
-	(void)bytes;
-	return -1;
-}
-static void on_registers(void *context, struct spmu_registers *out)
-{
-	(void)context;
-	memset(out, 0, sizeof *out);
-}
 /* Kernel code is in a page of 2 MB, which is global; a user's pages lie elsewhere in each space. */
 static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
 {
@@ -201,7 +175,7 @@ static void live(const char *core, const uint64_t *code, unsigned codes, uint64_
 	uint64_t *count)
 {
 	const struct guest_options o = { .data_dir = data_dir(), .core = core, .stream = path };
-	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_memory, .write = on_write,
+	const struct guest_emulator e = { .interrupt = on_interrupt, .read = on_read, .write = on_write,
 		.registers = on_registers, .walk = on_walk };
 	struct err err = { 0 };
 	memset(&toy, 0, sizeof toy);

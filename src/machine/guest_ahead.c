@@ -9,9 +9,18 @@
  */
 #include "machine/guest_internal.h"
 
-static void tell(void *guest, uint64_t told[QUEUE_TELLS])
+/* How close the next overflow is decides which records the PMU gets. */
+static void look(struct guest *g, uint64_t applied)
 {
-	const struct guest *g = guest;
+	g->applied = applied;
+	if (g->times && (guest_closeness(g) != GUEST_FAR) != g->near)
+		guest_approach(g);
+}
+
+static void tell(void *guest, uint64_t mark, uint64_t told[QUEUE_TELLS])
+{
+	struct guest *g = guest;
+	look(g, mark);
 	told[0] = core_now(g->core);
 	told[1] = g->horizon;
 	told[2] = g->horizon_cycle;
@@ -37,6 +46,7 @@ void guest_together(struct guest *g)
 		return;
 	guest_queue_drain(g->queue);
 	g->ahead = false;
+	look(g, g->given);
 	if (g->core_failed && !g->failed) {
 		g->failure = g->core_failure;
 		guest_fail(g);
@@ -66,7 +76,7 @@ void guest_apart(struct guest *g)
 void guest_meet(struct guest *g)
 {
 	uint64_t told[QUEUE_TELLS];
-	guest_queue_meet(g->queue, told);
+	guest_queue_meet(g->queue, g->given, told);
 	g->meet_at = g->given + MEET_INSNS;
 	if (told[1]) {		/* 0: the first meeting */
 		g->seen.now = told[0];

@@ -46,12 +46,19 @@ static void settle_space(struct guest *g)
 
 /* ---- by whoever has the core ---- */
 
+/* The half of warming that needs no predictor. */
+static void warm(struct guest *g, const struct guest_run *r, const uint64_t *values)
+{
+	core_passes(g->core);
+	core_warm_memory(g->core, r->block, r->exit, r->insns, values);
+}
+
+/* In the emulator's thread. */
 static void run(struct guest *g, const struct guest_run *r, const uint64_t *values)
 {
 	if (r->warms) {
 		core_predict(g->core, r->block, r->exit, r->insns, r->next_ip);
-		core_passes(g->core);
-		core_warm_memory(g->core, r->block, r->exit, r->insns, values);
+		warm(g, r, values);
 		return;
 	}
 	const bool step = guest_closeness(g) == GUEST_STEPPING;
@@ -113,17 +120,27 @@ static void do_record(struct guest *g, const void *record)
 }
 
 enum { RUN_WORDS = sizeof(struct guest_run) / 8 };
-#define OP_RUN (UINT64_C(1) << 32)	/* else a record */
+enum op { OP_RECORD, OP_SCRIPT, OP_WARM };	/* in the high half of an operation's header */
+#define OP(kind, words) ((uint64_t)(kind) << 32 | (words))
 
-void guest_core_apply(void *guest, const uint64_t *op)
+const uint64_t *guest_core_apply(void *guest, const uint64_t *op, const uint64_t *end)
 {
+	static const uint64_t never;
 	struct guest *g = guest;
+	const uint64_t *next = op + (uint32_t)*op;
 	if (g->core_failed)
-		return;
-	if (*op & OP_RUN)
-		run(g, (const struct guest_run *)(op + 1), op + 1 + RUN_WORDS);
-	else
+		return next;
+	switch ((enum op)(*op >> 32)) {
+	case OP_SCRIPT:
+		return core_run_scripts(g->core, op, end, &never);
+	case OP_WARM:
+		warm(g, (const struct guest_run *)(op + 1), op + 1 + RUN_WORDS);
+		break;
+	case OP_RECORD:
 		do_record(g, op + 1);
+		break;
+	}
+	return next;
 }
 
 /* ---- by the emulator's thread ---- */
@@ -137,7 +154,7 @@ static void pass(struct guest *g, const void *record, size_t bytes)
 		const size_t words = 1 + bytes / 8;
 		uint64_t *op = guest_queue_room(g->queue, words);
 		memcpy(op + 1, record, bytes);
-		op[0] = words;
+		op[0] = OP(OP_RECORD, words);
 		guest_queue_push(g->queue, words);
 		return;
 	}
@@ -146,6 +163,28 @@ static void pass(struct guest *g, const void *record, size_t bytes)
 		g->failure = g->core_failure;
 		guest_fail(g);
 	}
+}
+
+/* The emulator's thread does what needs the predictors, as long as it is ahead: the other one never uses them. */
+static void queue_run(struct guest *g, const struct guest_run *r, const uint64_t *values)
+{
+	uint64_t *op;
+	size_t words;
+	if (r->warms) {
+		core_predict(g->core, r->block, r->exit, r->insns, r->next_ip);
+		words = 1 + RUN_WORDS + r->slots;
+		op = guest_queue_room(g->queue, words);
+		memcpy(op + 1, r, sizeof *r);
+		memcpy(op + 1 + RUN_WORDS, values, r->slots * sizeof *values);
+		op[0] = OP(OP_WARM, words);
+	} else {
+		op = guest_queue_room(g->queue, SCRIPT_OP_WORDS + core_script_room(r->block));
+		words = SCRIPT_OP_WORDS + core_script(g->core, r->block, r->exit, r->insns, values, r->next_ip,
+			op + SCRIPT_OP_WORDS);
+		op[1] = 0;		/* there is one core */
+		op[0] = OP(OP_SCRIPT, words);
+	}
+	guest_queue_push(g->queue, words);
 }
 
 void guest_core_block(struct guest *g, const struct guest_run *r, const struct st_block_def *def,
@@ -163,18 +202,14 @@ void guest_core_block(struct guest *g, const struct guest_run *r, const struct s
 		g->next_ip = r->next_ip;
 	}
 	g->given += r->complete;
+	if (__builtin_expect(g->ahead && core_script_room(r->block) > QUEUE_OP_WORDS - SCRIPT_OP_WORDS, 0))
+		guest_together(g);
 	if (!g->ahead) {
 		run(g, r, values);
 		guest_apart(g);
 		return;
 	}
-	const size_t words = 1 + RUN_WORDS + r->slots;
-	uint64_t *op = guest_queue_room(g->queue, words);
-	memcpy(op + 1, r, sizeof *r);
-	for (unsigned i = 0; i < r->slots; i++)
-		op[1 + RUN_WORDS + i] = values[i];
-	op[0] = words | OP_RUN;
-	guest_queue_push(g->queue, words);
+	queue_run(g, r, values);
 	g->report.ahead += r->complete;
 	if (g->times && g->given >= g->meet_at)
 		guest_meet(g);

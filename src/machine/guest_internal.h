@@ -163,7 +163,7 @@ void guest_core_serialize(struct guest *g);
 void guest_core_space(struct guest *g, uint64_t tables);	/* g->tag */
 void guest_core_page(struct guest *g, const struct st_page *p);	/* fails the guest where the core refuses it */
 void guest_core_drop(struct guest *g, enum st_drop_what what, uint64_t addr);
-void guest_core_apply(void *guest, const uint64_t *op);	/* from the queue */
+const uint64_t *guest_core_apply(void *guest, const uint64_t *op, const uint64_t *end);	/* from the queue */
 /* guest_code.c: ST_SYMBOLS in the stream, as struct guest_options says */
 struct code_files;
 struct guest_code {

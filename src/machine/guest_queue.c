@@ -12,15 +12,17 @@
 enum {
 	RING_WORDS = 1 << 16,		/* 512 KB: it stays in the L2 of most hosts */
 	LOOKS = 2000,
+	APPLY_WORDS = 4096,		/* the consumer does so many at once */
 	PUBLISH_WORDS = 256,		/* the producer shows what it has written in such pieces */
 	FREE_WORDS = RING_WORDS / 8,	/* and the consumer what it has read */
+	PAST = 8,			/* `apply` may look at words behind the last one, in vain */
 };
-#define OP_MEET UINT64_MAX		/* header of a meeting */
+#define OP_MEET UINT64_MAX		/* header of a meeting; its mark follows */
 #define OP_WRAP (UINT64_MAX - 1)	/* the ring goes on at its beginning */
 
 struct guest_queue {
 	struct guest_queue_side side;
-	uint64_t ring[RING_WORDS];
+	uint64_t ring[RING_WORDS + PAST];
 	/* positions, in words since the beginning; each side's own and what it knows of the other one's */
 	_Alignas(64) struct { uint64_t at, shown, seen, meetings; bool fresh; } in;
 	_Alignas(64) struct { uint64_t at, seen, freed; } out;
@@ -78,14 +80,16 @@ static void *consume(void *context)
 		if (*op == OP_WRAP) {
 			q->out.at += RING_WORDS - q->out.at % RING_WORDS;
 		} else if (*op == OP_MEET) {
-			q->side.tell(q->side.context, q->told[meeting % 2]);
-			q->out.at++;
+			q->side.tell(q->side.context, op[1], q->told[meeting % 2]);
+			q->out.at += 2;
 			atomic_store_explicit(&q->read, q->out.at, memory_order_release);
 			atomic_store_explicit(&q->met, ++meeting, memory_order_release);
 			wake(q);
 		} else {
-			q->side.apply(q->side.context, op);
-			q->out.at += (uint32_t)*op;
+			const uint64_t left = RING_WORDS - q->out.at % RING_WORDS, shown = q->out.seen - q->out.at;
+			const uint64_t some = shown < left ? shown : left;
+			q->out.at += (uint64_t)(q->side.apply(q->side.context, op,
+				op + (some < APPLY_WORDS ? some : APPLY_WORDS)) - op);
 			if (q->out.at - q->out.freed >= FREE_WORDS) {
 				q->out.freed = q->out.at;
 				atomic_store_explicit(&q->read, q->out.at, memory_order_release);
@@ -168,10 +172,12 @@ void guest_queue_push(struct guest_queue *q, size_t words)
 		show(q);
 }
 
-void guest_queue_meet(struct guest_queue *q, uint64_t told[QUEUE_TELLS])
+void guest_queue_meet(struct guest_queue *q, uint64_t mark, uint64_t told[QUEUE_TELLS])
 {
-	*guest_queue_room(q, 1) = OP_MEET;
-	q->in.at++;
+	uint64_t *op = guest_queue_room(q, 2);
+	op[0] = OP_MEET;
+	op[1] = mark;
+	q->in.at += 2;
 	show(q);
 	const uint64_t before = q->in.meetings++;
 	memset(told, 0, QUEUE_TELLS * sizeof *told);

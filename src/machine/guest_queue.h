@@ -12,16 +12,19 @@
 #include <stdint.h>
 
 enum {
-	QUEUE_OP_WORDS = 512,	/* the longest operation, its header included */
+	QUEUE_OP_WORDS = 4096,	/* the longest operation, its header included */
 	QUEUE_TELLS = 4,	/* words that the consumer tells at a meeting */
 };
 
 struct guest_queue;
 struct guest_queue_side {	/* called in the consumer's thread */
 	void *context;
-	/* op[0]: number of words in the low half, what the producer likes above */
-	void (*apply)(void *context, const uint64_t *op);
-	void (*tell)(void *context, uint64_t told[QUEUE_TELLS]);
+	/* op[0]: number of words in the low half, what the producer likes above, except for 2^32 - 1.  Others may follow
+	 * it, up to `end`; `apply` does as many as it likes, in their order, and returns the first that it left.  How many
+	 * there are depends on the threads' speed: what they do may not. */
+	const uint64_t *(*apply)(void *context, const uint64_t *op, const uint64_t *end);
+	/* mark: what the producer has passed to guest_queue_meet */
+	void (*tell)(void *context, uint64_t mark, uint64_t told[QUEUE_TELLS]);
 };
 /* Starts the thread.  ERR_SYSTEM, ERR_NOMEM. */
 int  guest_queue_create(struct guest_queue **out, const struct guest_queue_side *side, struct err *err);
@@ -31,7 +34,7 @@ void guest_queue_destroy(struct guest_queue *q);
 uint64_t *guest_queue_room(struct guest_queue *q, size_t words);
 void guest_queue_push(struct guest_queue *q, size_t words);
 /* A meeting: told gets what the consumer knew at the last one; zeros at the first one behind a guest_queue_drain. */
-void guest_queue_meet(struct guest_queue *q, uint64_t told[QUEUE_TELLS]);
+void guest_queue_meet(struct guest_queue *q, uint64_t mark, uint64_t told[QUEUE_TELLS]);
 /* Waits until everything is applied.  Until the next push the caller may do as the consumer does. */
 void guest_queue_drain(struct guest_queue *q);
 #endif

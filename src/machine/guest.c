@@ -8,6 +8,7 @@
  * it (guest_pages.c).  The records lose it again (guest_pmu.c).
  */
 #include "machine/guest_internal.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,24 +30,30 @@ static bool stepping(const struct guest *g)
 	return !g->ahead && guest_closeness(g) == GUEST_STEPPING;
 }
 
-/* May the instruction fuse with a conditional branch behind it?  Then both go into one path.  Too many is no harm. */
-static bool may_fuse(const struct guest_insn *i)
+/* May the path's last instruction fuse with a conditional branch behind it?  Then both go into one path.  Too many is
+ * no harm. */
+static bool may_fuse(const struct path *p)
 {
-	const uint8_t *c = i->code;
+	if (!p->insns)
+		return false;
+	const struct st_insn_def *i = path_insn(p, p->insns - 1);
+	const uint8_t *c = i->bytes;
 	unsigned n = 0;
 	while (n + 1u < i->len && (c[n] == 0x66 || c[n] == 0x67 || c[n] == 0x2e || c[n] == 0x3e || c[n] == 0x64 ||
-		c[n] == 0x65 || (i->bits == 64 && c[n] >> 4 == 4)))
+		c[n] == 0x65 || (p->word_bytes == 8 && c[n] >> 4 == 4)))
 		n++;
 	const uint8_t op = c[n];
 	const bool plain = op < 0x40 && (op & 7) < 6;	/* ADD to CMP */
 	return plain || (op >= 0x80 && op <= 0x85) || op == 0xa8 || op == 0xa9 || op == 0xf6 || op == 0xf7 ||
-		op >= 0xfe || (i->bits == 32 && op >> 4 == 4);
+		op >= 0xfe || (p->word_bytes == 4 && op >> 4 == 4);
 }
 
 /* Empties the path, except for what an instruction that has begun has brought already. */
 static void clear_path(struct guest *g)
 {
 	struct path *p = &g->path;
+	if (g->begun && p->knowns)
+		path_own(p);
 	const unsigned insns = p->insns, open = p->open;
 	p->slots = g->begun ? p->slots - open : 0;
 	p->insns = p->open = 0;
@@ -100,31 +107,30 @@ static void deliver(struct guest *g)
 		guest_core_delivery(g);
 }
 
-/* 15 bytes, those behind the instruction 0; a memcpy of unknown length would be a call. */
-static inline void copy_code(uint8_t to[15], const uint8_t *code, unsigned len)
+/* Only the code's first `len` bytes count. */
+static inline struct st_insn_def definition(uint64_t addr, unsigned len, uint64_t low, uint64_t high)
 {
-	uint64_t low = 0, high = 0;
-	if (len >= 8) {
-		memcpy(&low, code, 8);
-		memcpy(&high, code + len - 8, 8);
-		high = len > 8 ? high >> 8 * (16 - len) : 0;
-	} else if (len >= 4) {
-		uint32_t a, b;
-		memcpy(&a, code, 4);
-		memcpy(&b, code + len - 4, 4);
-		low = a | (uint64_t)b << 8 * (len - 4);
+	if (__builtin_expect(len <= 8, 1)) {
+		low &= ~UINT64_C(0) >> (64 - 8 * len);
+		high = 0;
 	} else {
-		low = code[0] | (uint64_t)code[len / 2] << 8 * (len / 2) | (uint64_t)code[len - 1] << 8 * (len - 1);
+		high &= ~UINT64_C(0) >> (128 - 8 * len);
 	}
-	memcpy(to, &low, 8);
-	memcpy(to + 8, &high, 7);
+	const uint64_t words[3] = { addr, len | low << 8, low >> 56 | high << 8 };
+	struct st_insn_def d;
+	_Static_assert(sizeof d == sizeof words && offsetof(struct st_insn_def, len) == 8 &&
+		offsetof(struct st_insn_def, bytes) == 9, "address, length, bytes");
+	memcpy(&d, words, sizeof d);
+	return d;
 }
 
 void guest_begin(struct guest *g, const struct guest_insn *i)
 {
 	struct path *p = &g->path;
-	g->insn = *i;
-	g->fuses = may_fuse(i);
+	const uint64_t addr = guest_tagged(g, i->ip);
+	g->insn.ip = i->ip;
+	g->insn.len = i->len;
+	g->insn.rep = i->rep;
 	g->begun = true;
 	g->timed = i->bits != 16 && !g->failed;
 	const uint8_t word_bytes = i->bits == 64 ? 8 : 4;
@@ -140,8 +146,9 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 			guest_core_level(g, i->cpl ? 3 : 0, word_bytes);
 		p->word_bytes = word_bytes;
 		deliver(g);	/* it is the kernel's */
+		path_guess(g->paths, p, addr);
 	}
-	guest_pages_use(g, guest_tagged(g, i->ip), i->len);
+	guest_pages_use(g, addr, i->len);
 	if (g->failed)
 		return;
 	if (g->keeps) {
@@ -151,10 +158,8 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 		g->kept_next = n + 1;
 		g->emulator.registers(g->emulator.context, &g->kept[n % GUEST_KEPT]);
 	}
-	struct st_insn_def *d = &p->insn[p->insns];
-	d->addr = guest_tagged(g, i->ip);
-	d->len = i->len;
-	copy_code(d->bytes, i->code, i->len);
+	const struct st_insn_def d = definition(addr, i->len, i->code[0], i->code[1]);
+	path_put(p, &d);
 	p->slots = p->open;
 }
 
@@ -205,7 +210,7 @@ void guest_iteration(struct guest *g)
 		guest_fail(g);
 		return;
 	}
-	const struct guest_run r = { .block = b, .next_ip = p->insn[0].addr, .exit = 1, .insns = 1, .slots = p->open,
+	const struct guest_run r = { .block = b, .next_ip = path_insn(p, 0)->addr, .exit = 1, .insns = 1, .slots = p->open,
 		.warms = !g->times };
 	guest_core_block(g, &r, def, p->value);
 	p->insns = 0;
@@ -243,7 +248,7 @@ void guest_end(struct guest *g, uint64_t next_ip)
 	p->open = p->slots;
 	p->insns++;
 	if (next_ip != g->insn.ip + g->insn.len || p->insns == PATH_INSNS || p->slots > PATH_SLOTS / 2 ||
-		((p->insns == PATH_INSNS - 1 || stepping(g)) && !g->fuses))
+		((p->insns == PATH_INSNS - 1 || stepping(g)) && !may_fuse(p)))
 		guest_run_path(g, next_ip);
 }
 
@@ -289,9 +294,10 @@ void guest_time(struct guest *g, uint64_t cycle)
 
 void guest_yield(struct guest *g, uint64_t next_ip)
 {
+	const struct path *p = &g->path;
 	if (!g->times || g->begun)
 		return;
-	if (!g->fuses)		/* else with the next instruction */
+	if (!may_fuse(p))	/* else with the next instruction */
 		guest_run_path(g, next_ip);
 	core_settle(g->core);
 }

@@ -72,9 +72,8 @@ struct guest {
 
 	/* what is being executed */
 	struct path path;
-	struct guest_insn insn;
+	struct { uint64_t ip; unsigned len; bool rep; } insn;
 	bool begun;			/* an instruction has begun and is not complete */
-	bool fuses;			/* it may fuse with the next */
 	bool timed;			/* and it is one that the core times */
 	bool rep_open;			/* the last path was a round of a REP instruction */
 	unsigned cpl;			/* of the path, and of what the core has in flight: 0 or 3 */

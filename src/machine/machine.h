@@ -117,7 +117,7 @@ void guest_invpcid(struct guest *g, unsigned type, unsigned pcid, uint64_t addr)
 /* Instructions */
 struct guest_insn {
 	uint64_t ip;		/* linear address */
-	const uint8_t *code;	/* `len` bytes, valid during the call */
+	uint64_t code[2];	/* its bytes, the first in the lowest byte; what is behind `len` of them is ignored */
 	uint8_t len;		/* 1 to 15 */
 	uint8_t cpl;		/* 0 to 3 */
 	uint8_t bits;		/* 16, 32 or 64 */

@@ -5,24 +5,32 @@
  * block of a REP instruction has the slots of one round; exit 0 has none of them.
  */
 #include "machine/path.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
-	uint64_t hash;
-	struct iblock *block;	/* NULL: empty */
-	struct st_block_def *def;
+struct path_known {
+	struct iblock *block;
 	uint8_t word_bytes;
 	bool repeats;
+	struct st_block_def def;	/* what it has follows */
 };
+
+struct entry {
+	uint64_t hash;
+	struct path_known *known;	/* NULL: empty */
+};
+
+enum { GUESSES_LOG2 = 12 };
 
 struct path_store {
 	const struct isa *isa;
 	struct entry *entry;
 	size_t size, used;	/* size: a power of two */
-	uint32_t next_id;
 	size_t def_bytes;
 	struct st_block_def *def;	/* room for the largest */
+	uint32_t last;		/* id of the path before: where it leads depends on where it came from */
+	const struct path_known *guess[1 << GUESSES_LOG2];	/* by address and `last`; NULL: none */
 };
 
 enum { STORE_FIRST = 1 << 12 };
@@ -50,9 +58,9 @@ void path_store_destroy(struct path_store *s)
 	if (!s)
 		return;
 	for (size_t i = 0; s->entry && i < s->size; i++)
-		if (s->entry[i].block) {
-			isa_block_free(s->entry[i].block);
-			free(s->entry[i].def);
+		if (s->entry[i].known) {
+			isa_block_free(s->entry[i].known->block);
+			free(s->entry[i].known);
 		}
 	free(s->entry);
 	free(s->def);
@@ -111,15 +119,47 @@ static uint64_t hash_of(const struct path *p)
 	return mixed(h, k);
 }
 
-/* Is it the path of this entry? */
-static bool is_path(const struct entry *e, const struct path *p)
+static const struct st_insn_def *insns_of(const struct path_known *k)
 {
-	const struct st_block_def *d = e->def;
-	const struct st_insn_def *insn = (const struct st_insn_def *)(d + 1);
-	const struct st_slot *slot = (const struct st_slot *)(insn + d->insns);
-	return e->word_bytes == p->word_bytes && e->repeats == p->repeats && d->insns == p->insns &&
-		d->slots == p->open && !memcmp(insn, p->insn, p->insns * sizeof *insn) &&
-		!memcmp(slot, p->slot, p->open * sizeof *slot);
+	return (const struct st_insn_def *)(&k->def + 1);
+}
+
+/* Are the accesses, and all but the instructions, those of the path? */
+static inline bool is_alike(const struct path_known *k, const struct path *p)
+{
+	if (k->def.insns != p->insns || k->def.slots != p->open || k->word_bytes != p->word_bytes ||
+		k->repeats != p->repeats)
+		return false;
+	const struct st_slot *slot = (const struct st_slot *)(insns_of(k) + p->insns);
+	uint64_t differ = 0, a, b;
+	for (unsigned i = 0; i < p->open; i++) {	/* few: a memcmp would take longer */
+		memcpy(&a, &slot[i], sizeof a);
+		memcpy(&b, &p->slot[i], sizeof b);
+		differ |= a ^ b;
+	}
+	return !differ;
+}
+
+static bool is_path(const struct path_known *k, const struct path *p)
+{
+	return is_alike(k, p) && !memcmp(insns_of(k), p->insn, p->insns * sizeof *p->insn);
+}
+
+void path_guess(struct path_store *s, struct path *p, uint64_t addr)
+{
+	const uint64_t h = (addr ^ (uint64_t)s->last << 32) * UINT64_C(0x9e3779b97f4a7c15);
+	p->guessed = &s->guess[h >> (64 - GUESSES_LOG2)];
+	p->guess = *p->guessed;
+	p->knowns = p->guess ? p->guess->def.insns : 0;
+	p->known = p->guess ? insns_of(p->guess) : p->insn;
+}
+
+void path_own(struct path *p)
+{
+	const unsigned n = p->insns < p->knowns ? p->insns + 1 : p->knowns;
+	memcpy(p->insn, p->known, n * sizeof *p->insn);
+	p->knowns = 0;
+	p->known = p->insn;
 }
 
 static bool grow(struct path_store *s)
@@ -129,10 +169,10 @@ static bool grow(struct path_store *s)
 	if (!bigger)
 		return false;
 	for (size_t i = 0; i < s->size; i++) {
-		if (!s->entry[i].block)
+		if (!s->entry[i].known)
 			continue;
 		size_t at = s->entry[i].hash & (size - 1);
-		while (bigger[at].block)
+		while (bigger[at].known)
 			at = (at + 1) & (size - 1);
 		bigger[at] = s->entry[i];
 	}
@@ -142,31 +182,55 @@ static bool grow(struct path_store *s)
 	return true;
 }
 
-struct iblock *path_block(struct path_store *s, const struct path *p, const struct st_block_def **def, struct err *err)
+/* Decodes the path.  NULL: *err says why. */
+static struct path_known *learn(struct path_store *s, const struct path *p, struct err *err)
+{
+	const size_t bytes = define(s, p);
+	struct path_known *k = malloc(offsetof(struct path_known, def) + bytes);
+	s->def->id = (uint32_t)s->used;
+	if (!k)
+		err_set(err, ERR_NOMEM, "out of memory for the guest's code");
+	if (!k || isa_decode(s->isa, p->word_bytes, s->def, bytes, &k->block, err) < 0) {
+		free(k);
+		return NULL;
+	}
+	k->word_bytes = p->word_bytes;
+	k->repeats = p->repeats;
+	memcpy(&k->def, s->def, bytes);
+	return k;
+}
+
+/* The path, of which insn[] has the instructions. */
+static struct path_known *find(struct path_store *s, const struct path *p, struct err *err)
 {
 	const uint64_t hash = hash_of(p);
 	size_t at = hash & (s->size - 1);
-	for (struct entry *e; (e = &s->entry[at])->block; at = (at + 1) & (s->size - 1))
-		if (e->hash == hash && is_path(e, p)) {
-			*def = e->def;
-			return e->block;
-		}
-	const size_t bytes = define(s, p);
-	struct entry new = { .hash = hash, .word_bytes = p->word_bytes, .repeats = p->repeats, .def = malloc(bytes) };
-	s->def->id = s->next_id;
-	if (!new.def || isa_decode(s->isa, p->word_bytes, s->def, bytes, &new.block, err) < 0) {
-		if (!new.def)
-			err_set(err, ERR_NOMEM, "out of memory for the guest's code");
-		free(new.def);
+	for (struct entry *e; (e = &s->entry[at])->known; at = (at + 1) & (s->size - 1))
+		if (e->hash == hash && is_path(e->known, p))
+			return e->known;
+	struct path_known *k = learn(s, p, err);
+	if (!k)
 		return NULL;
-	}
-	memcpy(new.def, s->def, bytes);
-	s->next_id++;
-	s->entry[at] = new;
+	s->entry[at] = (struct entry){ hash, k };
 	if (++s->used * 2 > s->size && !grow(s) && s->used + 1 >= s->size) {
 		err_set(err, ERR_NOMEM, "out of memory for the guest's code");
 		return NULL;
 	}
-	*def = new.def;
-	return new.block;
+	return k;
+}
+
+struct iblock *path_block(struct path_store *s, struct path *p, const struct st_block_def **def, struct err *err)
+{
+	const struct path_known *k = p->guess;
+	if (__builtin_expect(!p->knowns || !is_alike(k, p), 0)) {
+		if (p->knowns)
+			path_own(p);
+		k = find(s, p, err);
+		if (!k)
+			return NULL;
+		*p->guessed = k;
+	}
+	s->last = k->def.id;
+	*def = &k->def;
+	return k->block;
 }

@@ -2,21 +2,32 @@
  * The paths that a guest takes, as the blocks of isa.h.  A path is a stretch of instructions that were executed one
  * behind the other, with the accesses that they made.  Paths that are alike in addresses, bytes and kinds of accesses
  * are decoded once.  Code that was changed has other bytes, and so is another path.
+ *
+ * Most paths are taken again.  So each begins with a guess, and its instructions are compared with those of the guess
+ * as they come; where all are equal, nothing is copied or hashed.
  */
 #ifndef MACHINE_PATH_H
 #define MACHINE_PATH_H
 #include "isa/isa.h"
+#include <string.h>
 
 enum {
 	PATH_INSNS = 32,	/* the longest path */
 	PATH_SLOTS = 256,	/* accesses of one; further ones are dropped */
 };
 
+struct path_known;		/* a decoded one */
+
 struct path {
 	unsigned insns, slots;
 	unsigned open;		/* slots of complete instructions */
 	uint8_t word_bytes;
 	bool repeats;		/* a round of a REP instruction; the path is that instruction */
+	/* While `knowns` is not 0, the instructions are those of the guess, which has so many, and insn[] has none. */
+	unsigned knowns;
+	const struct st_insn_def *known;
+	const struct path_known *guess;
+	const struct path_known **guessed;	/* where the guess came from */
 	struct st_insn_def insn[PATH_INSNS];
 	struct st_slot slot[PATH_SLOTS];
 	uint64_t value[PATH_SLOTS];
@@ -28,7 +39,29 @@ struct path_store;		/* the decoded ones */
 struct path_store *path_store_create(const struct isa *isa);
 void path_store_destroy(struct path_store *s);	/* NULL: does nothing */
 size_t path_store_count(const struct path_store *s);
+/* A path begins at this address: guesses which. */
+void path_guess(struct path_store *s, struct path *p, uint64_t addr);
+/* The guess is given up: insn[] gets the instructions so far, and the one that has begun. */
+void path_own(struct path *p);
+/* The instruction that begins behind the others. */
+static inline void path_put(struct path *p, const struct st_insn_def *d)
+{
+	if (__builtin_expect(p->insns < p->knowns, 1)) {
+		uint64_t a[3], b[3];
+		memcpy(a, d, sizeof a);
+		memcpy(b, p->known + p->insns, sizeof b);
+		if (__builtin_expect(!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])), 1))
+			return;
+	}
+	if (p->knowns)
+		path_own(p);
+	p->insn[p->insns] = *d;
+}
+static inline const struct st_insn_def *path_insn(const struct path *p, unsigned i)
+{
+	return p->knowns ? &p->known[i] : &p->insn[i];
+}
 /* The block of the path's complete instructions, and its definition.  Both live as long as the store.  NULL: *err says
  * why. */
-struct iblock *path_block(struct path_store *s, const struct path *p, const struct st_block_def **def, struct err *err);
+struct iblock *path_block(struct path_store *s, struct path *p, const struct st_block_def **def, struct err *err);
 #endif

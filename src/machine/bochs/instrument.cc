@@ -380,10 +380,12 @@ void softpmu_before(unsigned cpu, bxInstruction_c *i)
 	BX_CPU_C *c = BX_CPU(cpu);
 	if (!i->ilen())		/* none of the guest's: Bochs's own mark behind a trace */
 		return;
-	wake(cpu);
+	if (side[cpu].halted)
+		wake(cpu);
 	guest_insn in;
 	in.ip = code_address(c, c->prev_rip);
-	in.code = i->get_opcode_bytes();
+	const Bit8u *code = i->get_opcode_bytes();	/* 16 of them */
+	memcpy(in.code, code, sizeof in.code);
 	in.len = (uint8_t)i->ilen();
 	in.cpl = (uint8_t)c->sregs[BX_SEG_REG_CS].selector.rpl;
 	in.bits = c->long64_mode() ? 64 : c->sregs[BX_SEG_REG_CS].cache.u.segment.d_b ? 32 : 16;
@@ -391,17 +393,17 @@ void softpmu_before(unsigned cpu, bxInstruction_c *i)
 	in.rep = false;
 	if (i->repUsedL() || i->lockRepUsedValue() >= 2) {
 		unsigned n = 0;
-		while (n + 1u < in.len && (in.code[n] == 0xf2 || in.code[n] == 0xf3 || in.code[n] == 0x66 ||
-			in.code[n] == 0x67 || in.code[n] == 0x2e || in.code[n] == 0x3e || in.code[n] == 0x26 ||
-			in.code[n] == 0x36 || in.code[n] == 0x64 || in.code[n] == 0x65 ||
-			(in.bits == 64 && in.code[n] >> 4 == 4)))
+		while (n + 1u < in.len && (code[n] == 0xf2 || code[n] == 0xf3 || code[n] == 0x66 ||
+			code[n] == 0x67 || code[n] == 0x2e || code[n] == 0x3e || code[n] == 0x26 ||
+			code[n] == 0x36 || code[n] == 0x64 || code[n] == 0x65 ||
+			(in.bits == 64 && code[n] >> 4 == 4)))
 			n++;
-		const uint8_t op = in.code[n];
+		const uint8_t op = code[n];
 		in.rep = n > 0 && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
 			(op >= 0x6c && op <= 0x6f));
 	}
-	if (in.len >= 2 && in.code[0] == 0x0f && BX_SMP_PROCESSORS == 1 && (in.code[1] == 0x31 ||
-		(in.len == 3 && in.code[1] == 0x01 && in.code[2] == 0xf9))) {	/* RDTSC, RDTSCP */
+	if (in.len >= 2 && code[0] == 0x0f && BX_SMP_PROCESSORS == 1 && (code[1] == 0x31 ||
+		(in.len == 3 && code[1] == 0x01 && code[2] == 0xf9))) {	/* RDTSC, RDTSCP */
 		guest_look(side[cpu].model, in.ip);
 		c->sync_icount();
 		BX_TICKN(softpmu_ticks(0));
@@ -413,7 +415,7 @@ void softpmu_after(unsigned cpu)
 {
 	BX_CPU_C *c = BX_CPU(cpu);
 	guest_end(side[cpu].model, code_address(c, c->prev_rip));
-	watch(cpu);
+	softpmu_watches[cpu] = guest_watches(side[cpu].model);	/* as watch, which it was true before */
 }
 
 void softpmu_iteration(unsigned cpu)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "insn_code.h"
 #include "data_dir.h"
 #include "machine/machine.h"
 
@@ -75,7 +76,7 @@ static struct guest *make(const char *core, enum guest_timing timing)
 
 static void insn(struct guest *g, uint64_t ip, unsigned cpl, const char *code, unsigned len, uint64_t next)
 {
-	const struct guest_insn i = { .ip = ip, .code = (const uint8_t *)code, .len = (uint8_t)len, .cpl = (uint8_t)cpl,
+	const struct guest_insn i = { .ip = ip, .code = INSN_CODE(code, len), .len = (uint8_t)len, .cpl = (uint8_t)cpl,
 		.bits = 64 };
 	toy.rip = ip;
 	if (!guest_watches(g)) {
@@ -168,7 +169,7 @@ static void test_a_count_begins_and_ends_between_instructions(void **state)
 {
 	(void)state;
 	struct guest *g = make("skylake", GUEST_COUNTING);
-	const struct guest_insn wrmsr = { .ip = kernel_loop + 64, .code = (const uint8_t *)"\x0f\x30",
+	const struct guest_insn wrmsr = { .ip = kernel_loop + 64, .code = INSN_CODE("\x0f\x30", 2),
 		.len = 2, .bits = 64 };
 	set(g, MSR_IA32_PERFEVTSEL0, 0xc0 | OS | USR | EN);
 	for (unsigned i = 0; i < 3; i++) {
@@ -395,7 +396,7 @@ static void test_a_rep_instruction_is_one(void **state)
 	struct guest *g = make("skylake", GUEST_COUNTING);
 	set(g, MSR_IA32_PERFEVTSEL0, 0xc0 | USR | EN);
 	set(g, MSR_IA32_PERF_GLOBAL_CTRL, 1);
-	const struct guest_insn i = { .ip = LOOP, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3, .cpl = 3,
+	const struct guest_insn i = { .ip = LOOP, .code = INSN_CODE("\xf3\x48\xa5", 3), .len = 3, .cpl = 3,
 		.bits = 64, .rep = true };
 	guest_begin(g, &i);
 	for (unsigned n = 0; n < 100; n++) {

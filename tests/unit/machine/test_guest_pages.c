@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "insn_code.h"
 #include "idle_emulator.h"
 #include "data_dir.h"
 #include "machine/machine.h"
@@ -97,7 +98,7 @@ static void access(struct guest *g, enum guest_access kind, uint64_t addr, unsig
 {
 	/* mov (%rsi), %rax and back */
 	const struct guest_insn i = { .ip = CODE, .len = 3, .cpl = (uint8_t)cpl, .bits = 64,
-		.code = (const uint8_t *)(kind == GUEST_LOAD ? "\x48\x8b\x06" : "\x48\x89\x06") };
+		.code = INSN_CODE(kind == GUEST_LOAD ? "\x48\x8b\x06" : "\x48\x89\x06", 3) };
 	guest_begin(g, &i);
 	guest_access(g, kind, addr, 8);
 	guest_end(g, CODE);

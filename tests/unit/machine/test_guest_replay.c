@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "insn_code.h"
 #include "idle_emulator.h"
 #include "data_dir.h"
 #include "core/machine/config.h"
@@ -114,7 +115,7 @@ static void run(struct guest *g)
 	for (unsigned n = 0; n < 40000; n++) {
 		const unsigned what = random_below(400), k = random_below(6);
 		struct guest_insn i = { .ip = ip, .cpl = (uint8_t)cpl, .bits = (uint8_t)bits,
-			.code = (const uint8_t *)insn[k].code, .len = insn[k].len };
+			.code = INSN_CODE((const char *)insn[k].code, insn[k].len), .len = insn[k].len };
 		if (what == 0) {		/* an interrupt or a fault, with a delivery */
 			const struct guest_trap t = { .from = ip, .vector = 14, .address = place(cpl), .error = 4,
 				.interrupt = random_below(2) };
@@ -149,7 +150,7 @@ static void run(struct guest *g)
 		} else if (what == 7) {		/* rep movsd */
 			const uint64_t from = place(cpl), to = place(cpl);
 			i = (struct guest_insn){ .ip = ip, .cpl = i.cpl, .bits = i.bits, .len = 2, .rep = true,
-				.code = (const uint8_t *)"\xf3\xa5" };
+				.code = INSN_CODE("\xf3\xa5", 2) };
 			guest_begin(g, &i);
 			for (unsigned r = 0; r < 20; r++) {
 				guest_access(g, GUEST_LOAD, from + 4 * r, 4);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include "insn_code.h"
 #include "idle_emulator.h"
 #include "data_dir.h"
 #include "machine/guest_stream.h"
@@ -60,7 +61,7 @@ static bool on_walk(void *context, uint64_t linear, struct guest_page *out)
 static void insn(uint64_t ip, unsigned cpl, unsigned bits, const char *code, unsigned len, unsigned access,
 	uint64_t addr, uint64_t next)
 {
-	const struct guest_insn i = { .ip = ip, .code = (const uint8_t *)code, .len = (uint8_t)len,
+	const struct guest_insn i = { .ip = ip, .code = INSN_CODE(code, len), .len = (uint8_t)len,
 		.cpl = (uint8_t)cpl, .bits = (uint8_t)bits };
 	if (!guest_watches(toy.g))
 		return;
@@ -106,7 +107,7 @@ static void trap(uint64_t from, unsigned vector, bool interrupt, uint64_t addres
 
 static void iret(uint64_t to)
 {
-	const struct guest_insn i = { .ip = kernel + 0x900, .code = (const uint8_t *)"\x48\xcf", .len = 2, .bits = 64 };
+	const struct guest_insn i = { .ip = kernel + 0x900, .code = INSN_CODE("\x48\xcf", 2), .len = 2, .bits = 64 };
 	if (!guest_watches(toy.g))
 		return;
 	guest_begin(toy.g, &i);
@@ -118,7 +119,7 @@ static void iret(uint64_t to)
 /* rep movsq, interrupted once in the middle */
 static void copy(void)
 {
-	const struct guest_insn i = { .ip = kernel + 0x800, .code = (const uint8_t *)"\xf3\x48\xa5", .len = 3,
+	const struct guest_insn i = { .ip = kernel + 0x800, .code = INSN_CODE("\xf3\x48\xa5", 3), .len = 3,
 		.bits = 64, .rep = true };
 	const unsigned at = 1 + chance(39);
 	for (unsigned k = 0; k < 2; k++) {
@@ -147,7 +148,7 @@ static void play(void)
 		const uint64_t at = USER + 0x100;
 		const bool faults = chance(5) == 0;
 		if (faults) {		/* an instruction that begins and faults */
-			const struct guest_insn i = { .ip = at, .code = (const uint8_t *)"\x8b\x06", .len = 2, .cpl = 3,
+			const struct guest_insn i = { .ip = at, .code = INSN_CODE("\x8b\x06", 2), .len = 2, .cpl = 3,
 				.bits = (uint8_t)bits };
 			if (guest_watches(toy.g))
 				guest_begin(toy.g, &i);

@@ -107,21 +107,18 @@ static void deliver(struct guest *g)
 		guest_core_delivery(g);
 }
 
-/* Only the code's first `len` bytes count. */
-static inline struct st_insn_def definition(uint64_t addr, unsigned len, uint64_t low, uint64_t high)
+/* Of the code, only the first `len` bytes count. */
+static inline void put(struct path *p, uint64_t addr, const struct guest_insn *i)
 {
-	if (__builtin_expect(len <= 8, 1)) {
+	_Static_assert(offsetof(struct st_insn_def, len) == 8 && offsetof(struct st_insn_def, bytes) == 9,
+		"address, length, bytes");
+	const unsigned len = i->len;
+	uint64_t low = i->code[0], high = 0;
+	if (__builtin_expect(len <= 8, 1))
 		low &= ~UINT64_C(0) >> (64 - 8 * len);
-		high = 0;
-	} else {
-		high &= ~UINT64_C(0) >> (128 - 8 * len);
-	}
-	const uint64_t words[3] = { addr, len | low << 8, low >> 56 | high << 8 };
-	struct st_insn_def d;
-	_Static_assert(sizeof d == sizeof words && offsetof(struct st_insn_def, len) == 8 &&
-		offsetof(struct st_insn_def, bytes) == 9, "address, length, bytes");
-	memcpy(&d, words, sizeof d);
-	return d;
+	else
+		high = i->code[1] & ~UINT64_C(0) >> (128 - 8 * len);
+	path_put(p, addr, len | low << 8, low >> 56 | high << 8);
 }
 
 void guest_begin(struct guest *g, const struct guest_insn *i)
@@ -158,8 +155,7 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 		g->kept_next = n + 1;
 		g->emulator.registers(g->emulator.context, &g->kept[n % GUEST_KEPT]);
 	}
-	const struct st_insn_def d = definition(addr, i->len, i->code[0], i->code[1]);
-	path_put(p, &d);
+	put(p, addr, i);
 	p->slots = p->open;
 }
 
@@ -230,26 +226,27 @@ static void end_rep(struct guest *g, uint64_t next_ip)
 	g->rep_open = false;
 }
 
-void guest_end(struct guest *g, uint64_t next_ip)
+bool guest_end(struct guest *g, uint64_t next_ip)
 {
 	struct path *p = &g->path;
 	if (!g->begun)
-		return;
+		return g->watches;
 	g->begun = false;
 	if (!g->timed) {
 		g->report.untimed += g->times;
-		return;
+		return g->watches;
 	}
 	if (g->insn.rep) {
 		if (next_ip != g->insn.ip || !g->rep_open)	/* else it goes on later */
 			end_rep(g, next_ip);
-		return;
+		return g->watches;
 	}
 	p->open = p->slots;
 	p->insns++;
 	if (next_ip != g->insn.ip + g->insn.len || p->insns == PATH_INSNS || p->slots > PATH_SLOTS / 2 ||
 		((p->insns == PATH_INSNS - 1 || stepping(g)) && !may_fuse(p)))
 		guest_run_path(g, next_ip);
+	return g->watches;
 }
 
 void guest_event(struct guest *g, const struct guest_trap *t)

@@ -128,7 +128,8 @@ bool guest_watches(const struct guest *g);
 void guest_begin(struct guest *g, const struct guest_insn *i);
 void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes);
 void guest_iteration(struct guest *g);
-void guest_end(struct guest *g, uint64_t next_ip);	/* next_ip: linear address of the next instruction */
+/* next_ip: linear address of the next instruction.  Returns guest_watches. */
+bool guest_end(struct guest *g, uint64_t next_ip);
 /* An exception (of an instruction that began, if one did) or an interrupt is taken. */
 struct guest_trap {
 	uint64_t from;		/* linear address of the instruction that faulted, or of the one not yet executed */

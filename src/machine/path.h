@@ -43,19 +43,20 @@ size_t path_store_count(const struct path_store *s);
 void path_guess(struct path_store *s, struct path *p, uint64_t addr);
 /* The guess is given up: insn[] gets the instructions so far, and the one that has begun. */
 void path_own(struct path *p);
-/* The instruction that begins behind the others. */
-static inline void path_put(struct path *p, const struct st_insn_def *d)
+/* The instruction that begins behind the others, as the words of a struct st_insn_def. */
+static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2)
 {
+	_Static_assert(sizeof(struct st_insn_def) == 24, "three words");
 	if (__builtin_expect(p->insns < p->knowns, 1)) {
-		uint64_t a[3], b[3];
-		memcpy(a, d, sizeof a);
+		uint64_t b[3];
 		memcpy(b, p->known + p->insns, sizeof b);
-		if (__builtin_expect(!((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])), 1))
+		if (__builtin_expect(!((w0 ^ b[0]) | (w1 ^ b[1]) | (w2 ^ b[2])), 1))
 			return;
 	}
 	if (p->knowns)
 		path_own(p);
-	p->insn[p->insns] = *d;
+	const uint64_t w[3] = { w0, w1, w2 };
+	memcpy(&p->insn[p->insns], w, sizeof w);
 }
 static inline const struct st_insn_def *path_insn(const struct path *p, unsigned i)
 {

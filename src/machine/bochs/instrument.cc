@@ -414,8 +414,8 @@ void softpmu_before(unsigned cpu, bxInstruction_c *i)
 void softpmu_after(unsigned cpu)
 {
 	BX_CPU_C *c = BX_CPU(cpu);
-	guest_end(side[cpu].model, code_address(c, c->prev_rip));
-	softpmu_watches[cpu] = guest_watches(side[cpu].model);	/* as watch, which it was true before */
+	/* it was true before, so there is nothing else to do, as watch has */
+	softpmu_watches[cpu] = guest_end(side[cpu].model, code_address(c, c->prev_rip));
 }
 
 void softpmu_iteration(unsigned cpu)

@@ -22,6 +22,7 @@ void guest_fail(struct guest *g)
 	g->failed = true;
 	g->watches = g->times = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
+	g->mode = 0;
 	g->begun = false;
 }
 
@@ -55,6 +56,7 @@ static void clear_path(struct guest *g)
 	if (g->begun && p->knowns)
 		path_own(p);
 	const unsigned insns = p->insns, open = p->open;
+	g->mode = 0;
 	p->slots = g->begun ? p->slots - open : 0;
 	p->insns = p->open = 0;
 	p->repeats = false;
@@ -107,13 +109,26 @@ static void deliver(struct guest *g)
 		guest_core_delivery(g);
 }
 
-/* Of the code, only the first `len` bytes count. */
-static inline void put(struct path *p, uint64_t addr, const struct guest_insn *i)
+/* A conditional branch ends a path even if it is not taken: else the paths through a stretch of code would be as many
+ * as its branches' outcomes, and the host's caches would not hold them. */
+static inline bool is_jcc(uint64_t code)
+{
+	return (code & 0xf0) == 0x70 || (code & 0xf0ff) == 0x800f;
+}
+
+/* The instruction that begins.  Of the code, only the first `len` bytes count. */
+static inline void put(struct guest *g, uint64_t addr, const struct guest_insn *i)
 {
 	_Static_assert(offsetof(struct st_insn_def, len) == 8 && offsetof(struct st_insn_def, bytes) == 9,
 		"address, length, bytes");
+	struct path *p = &g->path;
 	const unsigned len = i->len;
 	uint64_t low = i->code[0], high = 0;
+	g->insn.ip = i->ip;
+	g->insn.len = len;
+	g->insn.jcc = is_jcc(low);
+	g->begun = true;
+	p->slots = p->open;
 	if (__builtin_expect(len <= 8, 1))
 		low &= ~UINT64_C(0) >> (64 - 8 * len);
 	else
@@ -121,10 +136,15 @@ static inline void put(struct path *p, uint64_t addr, const struct guest_insn *i
 	path_put(p, addr, len | low << 8, low >> 56 | high << 8);
 }
 
-void guest_begin(struct guest *g, const struct guest_insn *i)
+static inline unsigned mode_of(const struct guest_insn *i)
+{
+	return i->cpl | i->bits << 8;
+}
+
+/* guest_begin, whatever comes. */
+static __attribute__((noinline)) void begin(struct guest *g, const struct guest_insn *i, uint64_t addr)
 {
 	struct path *p = &g->path;
-	const uint64_t addr = guest_tagged(g, i->ip);
 	g->insn.ip = i->ip;
 	g->insn.len = i->len;
 	g->insn.rep = i->rep;
@@ -134,6 +154,7 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 	if (p->insns && (!g->timed || word_bytes != p->word_bytes || i->rep ||
 		(g->times && (i->cpl ? 3u : 0u) != g->cpl)))
 		guest_run_path(g, i->ip);
+	g->mode = 0;
 	if (!g->timed) {
 		deliver(g);
 		return;
@@ -155,17 +176,33 @@ void guest_begin(struct guest *g, const struct guest_insn *i)
 		g->kept_next = n + 1;
 		g->emulator.registers(g->emulator.context, &g->kept[n % GUEST_KEPT]);
 	}
-	put(p, addr, i);
-	p->slots = p->open;
+	g->mode = i->rep || g->keeps ? 0 : mode_of(i);
+	put(g, addr, i);
 }
 
-void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
+void guest_begin(struct guest *g, const struct guest_insn *i)
+{
+	const uint64_t addr = guest_tagged(g, i->ip);
+	if (__builtin_expect(mode_of(i) == g->mode && !i->rep && guest_pages_used(g, addr, i->len), 1))
+		put(g, addr, i);
+	else
+		begin(g, i, addr);
+}
+
+static inline void put_access(struct path *p, enum guest_access kind, uint64_t addr, unsigned bytes)
+{
+	p->slot[p->slots] = (struct st_slot){ .kind = (uint8_t)kind, .insn = (uint8_t)p->insns,
+		.size = (uint16_t)bytes };
+	p->value[p->slots++] = addr;
+}
+
+/* guest_access, whatever comes. */
+static __attribute__((noinline)) void add_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
 {
 	struct path *p = &g->path;
 	if (!g->begun && g->delivers && !g->failed) {
 		if (g->delivered == GUEST_DELIVERED)
 			return;
-		addr = guest_tagged(g, addr);
 		guest_pages_use(g, addr, bytes);
 		uint64_t *d = &g->delivery[2 * g->delivered++];
 		d[0] = addr;
@@ -174,7 +211,6 @@ void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsign
 	}
 	if (!g->begun || !g->timed || g->failed)
 		return;
-	addr = guest_tagged(g, addr);
 	guest_pages_use(g, addr, bytes);
 	if (p->slots > p->open) {	/* the second half of an access across two pages */
 		struct st_slot *before = &p->slot[p->slots - 1];
@@ -184,11 +220,18 @@ void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsign
 			return;
 		}
 	}
-	if (p->slots >= PATH_SLOTS)
-		return;
-	p->slot[p->slots] = (struct st_slot){ .kind = (uint8_t)kind, .insn = (uint8_t)p->insns,
-		.size = (uint16_t)bytes };
-	p->value[p->slots++] = addr;
+	if (p->slots < PATH_SLOTS)
+		put_access(p, kind, addr, bytes);
+}
+
+void guest_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
+{
+	addr = guest_tagged(g, addr);
+	if (__builtin_expect(g->begun && g->mode && addr & 4095 && guest_pages_used(g, addr, bytes) &&
+		g->path.slots < PATH_SLOTS, 1))
+		put_access(&g->path, kind, addr, bytes);
+	else
+		add_access(g, kind, addr, bytes);
 }
 
 /* A round: the block's exit 1, which leads to the instruction itself. */
@@ -226,7 +269,8 @@ static void end_rep(struct guest *g, uint64_t next_ip)
 	g->rep_open = false;
 }
 
-bool guest_end(struct guest *g, uint64_t next_ip)
+/* guest_end, whatever comes. */
+static __attribute__((noinline)) bool end(struct guest *g, uint64_t next_ip)
 {
 	struct path *p = &g->path;
 	if (!g->begun)
@@ -243,10 +287,22 @@ bool guest_end(struct guest *g, uint64_t next_ip)
 	}
 	p->open = p->slots;
 	p->insns++;
-	if (next_ip != g->insn.ip + g->insn.len || p->insns == PATH_INSNS || p->slots > PATH_SLOTS / 2 ||
+	if (next_ip != g->insn.ip + g->insn.len || g->insn.jcc || p->insns == PATH_INSNS || p->slots > PATH_SLOTS / 2 ||
 		((p->insns == PATH_INSNS - 1 || stepping(g)) && !may_fuse(p)))
 		guest_run_path(g, next_ip);
 	return g->watches;
+}
+
+bool guest_end(struct guest *g, uint64_t next_ip)
+{
+	struct path *p = &g->path;
+	if (__builtin_expect(!g->begun || !g->mode || !g->ahead || next_ip != g->insn.ip + g->insn.len ||
+		g->insn.jcc || p->insns >= PATH_INSNS - 2 || p->slots > PATH_SLOTS / 2, 0))
+		return end(g, next_ip);
+	g->begun = false;
+	p->open = p->slots;
+	p->insns++;
+	return true;
 }
 
 void guest_event(struct guest *g, const struct guest_trap *t)

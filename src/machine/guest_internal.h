@@ -72,8 +72,11 @@ struct guest {
 
 	/* what is being executed */
 	struct path path;
-	struct { uint64_t ip; unsigned len; bool rep; } insn;
+	struct { uint64_t ip; unsigned len; bool rep, jcc; } insn;
 	bool begun;			/* an instruction has begun and is not complete */
+	/* CPL and word size of the path's instructions, if another one with these needs nothing but to be put behind
+	 * them; else 0 */
+	unsigned mode;
 	bool timed;			/* and it is one that the core times */
 	bool rep_open;			/* the last path was a round of a REP instruction */
 	unsigned cpl;			/* of the path, and of what the core has in flight: 0 or 3 */
@@ -188,6 +191,11 @@ struct told_page;
 struct told_page *guest_pages_find(const struct guest *g, uint64_t addr);
 /* The address is used next: its page is told, if it is not yet.  addr: with its tag. */
 void guest_pages_ask(struct guest *g, uint64_t addr);
+/* Nothing is to be told of the address, and all bytes are in one page. */
+static inline bool guest_pages_used(const struct guest *g, uint64_t addr, unsigned bytes)
+{
+	return g->pages->recent[(addr >> 12) % GUEST_RECENT] == addr >> 12 && (addr & 4095) + bytes <= 4096;
+}
 static inline void guest_pages_use(struct guest *g, uint64_t addr, unsigned bytes)
 {
 	const uint64_t last = addr + (bytes ? bytes - 1 : 0);

@@ -90,6 +90,7 @@ void guest_renew(struct guest *g)
 	measure(g);
 	g->near = guest_closeness(g) != GUEST_FAR;
 	g->keeps = reads(g, MSR_IA32_PEBS_ENABLE, &pebs) && pebs;
+	g->mode = 0;
 	switch (g->timing) {
 	case GUEST_ALWAYS:
 		g->times = true;

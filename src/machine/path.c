@@ -182,6 +182,14 @@ static bool grow(struct path_store *s)
 	return true;
 }
 
+void path_append(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2)
+{
+	const uint64_t w[3] = { w0, w1, w2 };
+	if (p->knowns)
+		path_own(p);
+	memcpy(&p->insn[p->insns], w, sizeof w);
+}
+
 /* Decodes the path.  NULL: *err says why. */
 static struct path_known *learn(struct path_store *s, const struct path *p, struct err *err)
 {

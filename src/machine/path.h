@@ -43,6 +43,8 @@ size_t path_store_count(const struct path_store *s);
 void path_guess(struct path_store *s, struct path *p, uint64_t addr);
 /* The guess is given up: insn[] gets the instructions so far, and the one that has begun. */
 void path_own(struct path *p);
+/* Where the guess is wrong, or was given up. */
+void path_append(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2);
 /* The instruction that begins behind the others, as the words of a struct st_insn_def. */
 static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2)
 {
@@ -53,10 +55,7 @@ static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w
 		if (__builtin_expect(!((w0 ^ b[0]) | (w1 ^ b[1]) | (w2 ^ b[2])), 1))
 			return;
 	}
-	if (p->knowns)
-		path_own(p);
-	const uint64_t w[3] = { w0, w1, w2 };
-	memcpy(&p->insn[p->insns], w, sizeof w);
+	path_append(p, w0, w1, w2);
 }
 static inline const struct st_insn_def *path_insn(const struct path *p, unsigned i)
 {

@@ -18,7 +18,7 @@
 #include "machine/guest_stream.h"
 #include "machine/machine.h"
 
-enum { MOST = 200000, BLOCKS = 4096 };
+enum { MOST = 200000, BLOCKS = 1 << 16 };
 
 /* The stream: each entry points to a record or a block's definition of its own. */
 static struct kept {

@@ -179,6 +179,15 @@ void scheduler_disturb(struct scheduler *s, uint64_t cycle, uint64_t seed)
 	}
 }
 
+/* Without an instruction for it on every host, __builtin_popcount is a call; few bits are set here, if any. */
+static inline unsigned ones(unsigned bits)
+{
+	unsigned n = 0;
+	for (; bits; bits &= bits - 1)
+		n++;
+	return n;
+}
+
 /* scheduler_advance within the window, with the rates of struct sustain. */
 static void advance_sustained(struct scheduler *s, uint64_t to)
 {
@@ -190,11 +199,11 @@ static void advance_sustained(struct scheduler *s, uint64_t to)
 		s->used[at] = u->slow[at] = 0;
 		s->walk++;
 		scheduler_give_back(s, ports);
-		const bool all_over = sustained(&u->all, u->queue, 1000 * (unsigned)__builtin_popcount(all));
-		const bool memory_over = sustained(&u->memory, u->queue, 1000 * (unsigned)__builtin_popcount(memory));
+		const bool all_over = sustained(&u->all, u->queue, 1000 * ones(all));
+		const bool memory_over = sustained(&u->memory, u->queue, 1000 * ones(memory));
 		if (UNLIKELY(all_over || memory_over)) {
-			refuse(&u->all, 1000 * (unsigned)__builtin_popcount(all_over ? all : memory));
-			refuse(&u->memory, 1000 * (unsigned)__builtin_popcount(memory));
+			refuse(&u->all, 1000 * ones(all_over ? all : memory));
+			refuse(&u->memory, 1000 * ones(memory));
 			again(s, all_over ? all : memory, slow);
 		}
 	}

@@ -32,12 +32,13 @@ int guest_ahead_create(struct guest *g, struct err *err)
 	return guest_queue_create(&g->queue, &(struct guest_queue_side){ g, guest_core_apply, tell }, err);
 }
 
-/* times: how many such distances */
+/* times: how many such distances.  Two meetings that take twice as long as the last one did must not reach it. */
 static bool far_enough(const struct guest *g, unsigned times)
 {
+	const uint64_t slow = NEAR_CYCLES + 4 * g->seen.took;
+	const uint64_t cycles = slow > AHEAD_CYCLES ? slow : AHEAD_CYCLES;
 	return g->seen.horizon > g->given && g->seen.horizon - g->given > times * (uint64_t)AHEAD_INSNS &&
-		g->seen.horizon_cycle > g->seen.now &&
-		g->seen.horizon_cycle - g->seen.now > times * (uint64_t)AHEAD_CYCLES;
+		g->seen.horizon_cycle > g->seen.now && g->seen.horizon_cycle - g->seen.now > times * cycles;
 }
 
 void guest_together(struct guest *g)
@@ -79,6 +80,7 @@ void guest_meet(struct guest *g)
 	guest_queue_meet(g->queue, g->given, told);
 	g->meet_at = g->given + MEET_INSNS;
 	if (told[1]) {		/* 0: the first meeting */
+		g->seen.took = told[0] - g->seen.now;
 		g->seen.now = told[0];
 		g->seen.horizon = told[1];
 		g->seen.horizon_cycle = told[2];

@@ -197,7 +197,8 @@ static inline void put_access(struct path *p, enum guest_access kind, uint64_t a
 }
 
 /* guest_access, whatever comes. */
-static __attribute__((noinline)) void add_access(struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
+static __attribute__((noinline)) void add_access(
+	struct guest *g, enum guest_access kind, uint64_t addr, unsigned bytes)
 {
 	struct path *p = &g->path;
 	if (!g->begun && g->delivers && !g->failed) {
@@ -249,8 +250,8 @@ void guest_iteration(struct guest *g)
 		guest_fail(g);
 		return;
 	}
-	const struct guest_run r = { .block = b, .next_ip = path_insn(p, 0)->addr, .exit = 1, .insns = 1, .slots = p->open,
-		.warms = !g->times };
+	const struct guest_run r = { .block = b, .next_ip = path_insn(p, 0)->addr, .exit = 1, .insns = 1,
+		.slots = p->open, .warms = !g->times };
 	guest_core_block(g, &r, def, p->value);
 	p->insns = 0;
 	p->slots = p->open = 0;

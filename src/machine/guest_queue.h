@@ -19,9 +19,9 @@ enum {
 struct guest_queue;
 struct guest_queue_side {	/* called in the consumer's thread */
 	void *context;
-	/* op[0]: number of words in the low half, what the producer likes above, except for 2^32 - 1.  Others may follow
-	 * it, up to `end`; `apply` does as many as it likes, in their order, and returns the first that it left.  How many
-	 * there are depends on the threads' speed: what they do may not. */
+	/* op[0]: number of words in the low half, what the producer likes above, except for 2^32 - 1.  Others may
+	 * follow it, up to `end`.  `apply` does as many as it likes, in their order, and returns the first that it
+	 * left.  How many there are depends on the threads' speed: what they do may not. */
 	const uint64_t *(*apply)(void *context, const uint64_t *op, const uint64_t *end);
 	/* mark: what the producer has passed to guest_queue_meet */
 	void (*tell)(void *context, uint64_t mark, uint64_t told[QUEUE_TELLS]);

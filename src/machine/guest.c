@@ -20,6 +20,7 @@ uint64_t guest_tagged(const struct guest *g, uint64_t addr)
 void guest_fail(struct guest *g)
 {
 	g->failed = true;
+	guest_together(g);	/* nobody else will: guest_settle does nothing where nobody watches */
 	g->watches = g->times = false;
 	g->path.insns = g->path.slots = g->path.open = 0;
 	g->mode = 0;

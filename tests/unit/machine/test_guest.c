@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include "insn_code.h"
 #include "data_dir.h"
-#include "machine/machine.h"
+#include "machine/guest_internal.h"
 
 enum { LOOP = 0x401000, MEMORY = 0x600000, LVT = 0x40 };
 static const uint64_t kernel_loop = UINT64_C(0xffffffff81000000);
@@ -265,6 +265,27 @@ static void test_ahead_of_the_core_nothing_changes(void **state)
 	assert_int_equal(r[1].late, 0);
 }
 
+/* Registers are read from the emulator's thread then, so the core must be no other thread's. */
+static void test_a_model_that_fails_has_its_core_back(void **state)
+{
+	(void)state;
+	struct guest *g = make_with("skylake", GUEST_COUNTING, true, false);
+	struct guest_report r;
+	set(g, MSR_IA32_PERFEVTSEL0, 0xc0 | USR | EN);
+	set(g, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	rounds(g, LOOP, 3, 1000);
+	assert_true(g->ahead);
+	err_set(&g->failure, ERR_NOMEM, "no more");
+	guest_fail(g);
+	assert_false(g->ahead);
+	assert_false(guest_watches(g));
+	assert_int_equal(g->applied, g->given);
+	assert_in_range(counter(g, MSR_IA32_PMC0), 0, 3000);
+	guest_report(g, &r);
+	assert_string_equal(r.failure, "no more");
+	guest_destroy(g);
+}
+
 /* Linux's handler starts the counters first and unmasks the interrupt then: the next overflow interrupts all the same,
  * however short the period. */
 static void test_an_interrupt_that_is_unmasked_late_comes(void **state)
@@ -434,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_time_is_the_cores),
 		cmocka_unit_test(test_a_pmi_comes_right_behind_its_overflow),
 		cmocka_unit_test(test_ahead_of_the_core_nothing_changes),
+		cmocka_unit_test(test_a_model_that_fails_has_its_core_back),
 		cmocka_unit_test(test_an_interrupt_that_is_unmasked_late_comes),
 		cmocka_unit_test(test_what_is_not_timed_may_warm_the_core),
 		cmocka_unit_test(test_registers_fault_as_they_do),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What a guest of `softpmu machine` and the machine say to each other, by OUT to these ports.  Kernels of the tests use
- * the first three; the first program of a Linux guest (init.c) uses the calls.
+ * the first three; the first program of a Linux guest (guest_init.c) uses the calls.
  */
 #ifndef GUEST_PORTS_H
 #define GUEST_PORTS_H

@@ -170,7 +170,6 @@ void guest_lvt(struct guest *g, uint32_t value)
 	guest_renew(g);		/* an overflow that was nobody's may interrupt now */
 }
 
-/* CPUID.01H: the signature is the core's; what the PMU has comes from the PMU alone. */
 /* Time-stamp counter and processor base frequency: the counter and the local APIC's timer count the core's cycles. */
 static void clock_leaf(const struct guest *g, uint32_t leaf, uint32_t regs[4])
 {
@@ -181,6 +180,7 @@ static void clock_leaf(const struct guest *g, uint32_t leaf, uint32_t regs[4])
 	regs[3] = 0;
 }
 
+/* CPUID.01H: the signature is the core's; what the PMU has comes from the PMU alone. */
 void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
 	static const uint32_t pmu_ecx = 1u << 2 | 1u << 4 | 1u << 15, pmu_edx = 1u << 21;

@@ -233,8 +233,8 @@ static int run(int argc, char **argv)
 		return 1;
 	}
 	int status = o.linux_guest.kernel ? run_linux(&o, &files, program) : run_rom(&o, &files, program);
-	if (o.report && !access(files.report, R_OK) && machine_run_copy(files.report, o.report))
-		status = MACHINE_FAILED;
+	if (o.report && !access(files.report, R_OK) && machine_copy_file(files.report, o.report, &err))
+		status = failed(&err);
 	machine_files_remove(&files);
 	return status < 0 ? 1 : status;
 }

@@ -25,7 +25,6 @@ struct hard_link { dev_t device; ino_t file; unsigned inode; };
 
 struct initramfs {
 	FILE *out;
-	const char *failed;	/* what could not be written */
 	char *file;
 	void *entries;		/* tsearch's tree of struct packed */
 	void *hard_links;	/* of struct hard_link */

@@ -30,8 +30,8 @@ struct kernel_image {
 };
 
 /* Reads the bzImage and writes the ELF file that it holds to `unpacked`.  NULL: only the header is read; `bits` may be
- * 0 then, of an old kernel.  It runs xz, zstd, gzip or lz4.  ERR_INPUT: it
- * is none, is cut short, or holds no kernel; ERR_UNSUPPORTED: packed in another way, or an old one; ERR_SYSTEM. */
+ * 0 then, of an old kernel.  It runs xz, zstd, gzip or lz4.  ERR_INPUT: it is none, is cut short, or holds no kernel;
+ * ERR_UNSUPPORTED: packed in another way, or an old one; ERR_SYSTEM. */
 int kernel_image_read(struct kernel_image *k, const char *bzimage, const char *unpacked, struct err *err);
 
 /* Parts of it: the header; where the payload is (offset, bytes in the file); the ELF file. */

@@ -121,3 +121,21 @@ void machine_files_remove(const struct machine_files *f)
 		unlink((const char *)f + names[i].at);
 	rmdir(f->folder);
 }
+
+int machine_copy_file(const char *from, const char *to, struct err *err)
+{
+	char data[4096];
+	size_t n;
+	FILE *in = fopen(from, "r");
+	if (!in)
+		return err_system(err, "%s", from);
+	FILE *out = fopen(to, "w");
+	bool good = out != NULL;
+	while (good && (n = fread(data, 1, sizeof data, in)))
+		good = fwrite(data, 1, n, out) == n;
+	int rc = good && ferror(in) ? err_system(err, "%s", from) : 0;
+	if ((out && fclose(out)) || !good)
+		rc = err_system(err, "%s", to);
+	fclose(in);
+	return rc;
+}

@@ -47,4 +47,5 @@ int  machine_config_write_vga(const char *vga);
 /* Makes the folder in TMPDIR, and names for files in it. */
 int  machine_files_create(struct machine_files *f, struct err *err);
 void machine_files_remove(const struct machine_files *f);
+int  machine_copy_file(const char *from, const char *to, struct err *err);	/* ERR_SYSTEM */
 #endif

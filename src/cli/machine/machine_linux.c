@@ -53,6 +53,8 @@ int machine_linux_check(struct machine_linux *l, struct machine_config *c, struc
 		rc = plain(l->kallsyms, err);
 	if (!rc)
 		rc = plain(l->console, err);
+	if (!rc)
+		rc = plain(l->stream, err);
 	if (rc)
 		return rc;
 	l->bits = k.bits;

@@ -101,9 +101,10 @@ int machine_out(const char *stream, const char *folder, struct err *err)
 	FILE *in = top < 0 ? NULL : fopen(stream, "r");
 	if (top < 0)
 		return err_system(err, "%s", folder);
+	size_t n;
 	int rc = 0;
-	while (in && !rc && fread(&f, 1, sizeof f, in) == sizeof f) {
-		if (!f.name_bytes || f.name_bytes >= sizeof name || fread(name, 1, f.name_bytes, in) != f.name_bytes) {
+	while (in && !rc && (n = fread(&f, 1, sizeof f, in))) {
+		if (n < sizeof f || !f.name_bytes || f.name_bytes >= sizeof name || fread(name, 1, f.name_bytes, in) != f.name_bytes) {
 			rc = err_set(err, ERR_INPUT, "%s: the guest's /out did not come whole", folder);
 			break;
 		}

@@ -36,7 +36,8 @@ static void last_words(const struct machine_files *f, const char *console)
 	cli_error("the machine stopped: %s", text[0] ? text + strspn(text, " ") : "it gave no reason");
 }
 
-static void __attribute__((noreturn)) child(const char *program, const struct machine_files *f, const char *restore)
+static void __attribute__((noreturn)) child(const char *program, const struct machine_files *f, const char *restore,
+	bool interrupts)
 {
 	/* The options name these by their numbers. */
 	const int out = fcntl(1, F_DUPFD, 10), err = fcntl(2, F_DUPFD, 10);
@@ -51,6 +52,8 @@ static void __attribute__((noreturn)) child(const char *program, const struct ma
 	close(err);
 	close(high);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (interrupts)
+		signal(SIGINT, SIG_DFL);
 	if (restore)
 		execl(program, program, "-q", "-r", restore, (char *)NULL);
 	else
@@ -60,33 +63,17 @@ static void __attribute__((noreturn)) child(const char *program, const struct ma
 
 static int start(const char *program, const struct machine_files *f, const char *restore)
 {
+	/* of a terminal, for both at once: it ends the emulator, and this process removes the files */
+	void (*const before)(int) = signal(SIGINT, SIG_IGN);
 	const pid_t pid = fork();
-	if (pid < 0)
-		return -1;
 	if (!pid)
-		child(program, f, restore);
-	int status = 0;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return -1;
+		child(program, f, restore, before != SIG_IGN);
+	int status = -1;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+	const int saved = errno;
+	signal(SIGINT, before);
+	errno = saved;
 	return status;
-}
-
-int machine_run_copy(const char *from, const char *to)
-{
-	char buffer[4096];
-	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
-	size_t n;
-	int rc = in && out ? 0 : -1;
-	while (!rc && (n = fread(buffer, 1, sizeof buffer, in)))
-		rc = fwrite(buffer, 1, n, out) == n ? 0 : -1;
-	if (in)
-		fclose(in);
-	if (out && fclose(out))
-		rc = -1;
-	if (rc)
-		cli_error("%s: %s", to, strerror(errno));
-	return rc;
 }
 
 int machine_run(const char *program, const struct machine_files *f, const char *restore, const char *console)

@@ -9,6 +9,4 @@ enum { MACHINE_FAILED = -1, MACHINE_SAVED = -2 };	/* the reason has been printed
 /* restore: a folder, or NULL: it begins with f->config.  console: the kernel's messages.  Returns the guest's exit
  * status, or one of the above. */
 int machine_run(const char *program, const struct machine_files *f, const char *restore, const char *console);
-/* Copies a file.  The reason of a failure is printed. */
-int machine_run_copy(const char *from, const char *to);
 #endif

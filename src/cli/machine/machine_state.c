@@ -130,26 +130,11 @@ int machine_state_open(struct machine_state *s, const struct machine_linux *l, c
 	return 0;
 }
 
-static int copy(const char *from, const char *to, struct err *err)
-{
-	char data[4096];
-	size_t n;
-	FILE *in = fopen(from, "r"), *out = in ? fopen(to, "w") : NULL;
-	bool good = in && out;
-	while (good && (n = fread(data, 1, sizeof data, in)))
-		good = fwrite(data, 1, n, out) == n;
-	if (in)
-		fclose(in);
-	if (out && fclose(out))
-		good = false;
-	return good ? 0 : err_system(err, "%s", to);
-}
-
 int machine_state_begin(const struct machine_state *s, const struct machine_linux *l, struct err *err)
 {
 	int rc = write_text(s->folder, "unfinished", "", err);
 	if (!rc)
-		rc = copy(l->rom, s->rom, err);
+		rc = machine_copy_file(l->rom, s->rom, err);
 	if (!rc && machine_config_write_vga(s->vga))
 		rc = err_system(err, "%s", s->vga);
 	return rc;

@@ -17,7 +17,7 @@ struct machine_state {
 /* ERR_INPUT: the folder holds the state of another machine, or something else. */
 int machine_state_open(struct machine_state *s, const struct machine_linux *l, const struct machine_config *c,
 	const struct machine_files *f, const char *emulator, struct err *err);
-/* Before a state is saved: makes the folder, and its ROMs. */
+/* Before a state is saved: marks the folder, and writes its ROMs. */
 int machine_state_begin(const struct machine_state *s, const struct machine_linux *l, struct err *err);
 /* The state is saved: it is one now. */
 int machine_state_end(struct machine_state *s, struct err *err);

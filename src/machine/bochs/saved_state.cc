@@ -17,6 +17,12 @@
 
 enum { PAGE = 4096, LARGE = 1 << 20 };	/* bytes; what is smaller than LARGE is left to Bochs */
 
+[[noreturn]] static void cannot_write(const char *file)
+{
+	fprintf(stderr, "softpmu-machine: %s could not be written\n", file);
+	exit(1);
+}
+
 /* True: done, or nothing that Bochs could do better. */
 bool softpmu_restore_data(const char *file, void *to, unsigned long long bytes)
 {
@@ -45,7 +51,7 @@ bool softpmu_save_data(const char *file, const void *from, unsigned long long by
 	if (fd >= 0 && close(fd))
 		good = false;
 	if (!good)
-		fprintf(stderr, "softpmu-machine: %s could not be written\n", file), exit(1);
+		cannot_write(file);
 	return true;
 }
 
@@ -70,10 +76,9 @@ void state_note(unsigned cpu, unsigned msr, Bit64u value)
 
 void state_write(const std::string &folder)
 {
-	FILE *f = fopen((folder + "/models").c_str(), "w");
-	if (!f)
-		return;
-	for (unsigned cpu = 0; cpu < BX_SMP_PROCESSORS; cpu++) {
+	const std::string name = folder + "/models";
+	FILE *f = fopen(name.c_str(), "w");
+	for (unsigned cpu = 0; f && cpu < BX_SMP_PROCESSORS; cpu++) {
 		BX_CPU_C *c = BX_CPU(cpu);
 		for (const auto &w : written[cpu]) {
 			uint64_t value = w.second, now;
@@ -86,7 +91,9 @@ void state_write(const std::string &folder)
 		fprintf(f, "%u paging 0 %u\n%u space 0 %llu\n%u halted 0 %u\n", cpu, processors_paging(cpu), cpu,
 			(unsigned long long)c->cr3, cpu, c->activity_state != BX_CPU_C::BX_ACTIVITY_STATE_ACTIVE);
 	}
-	fclose(f);
+	const bool good = f && !ferror(f);
+	if (!f || fclose(f) || !good)
+		cannot_write(name.c_str());
 }
 
 void state_read(const std::string &folder, unsigned cpu)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * COM1 as far as Linux's driver of a 16550A wants it: what is sent goes to a file at once, nothing is received. 
+ * COM1 as far as Linux's driver of a 16550A wants it: what is sent goes to a file at once, nothing is received.
  * Bochs's own port sends at its baud rate, and the kernel waits for each character.
  *
  * Registers: National Semiconductor, PC16550D data sheet (1995), section 8.0 "Registers".

@@ -73,6 +73,9 @@ static void test_a_guest_cannot_write_elsewhere(void **state)
 	f = (struct guest_file){ S_IFREG | 0644, UINT32_MAX, 0 };
 	fwrite(&f, 1, sizeof f, stream);
 	assert_int_equal(unpack(&err), ERR_INPUT);
+	put(S_IFREG | 0644, "whole", "x");
+	fwrite(&f, 1, sizeof f - 1, stream);
+	assert_int_equal(unpack(&err), ERR_INPUT);
 	fclose(stream);
 }
 

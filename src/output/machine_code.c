@@ -37,8 +37,8 @@ static int by_address(const void *a, const void *b, void *context)
 	return *x < *y ? -1 : 1;	/* as they came */
 }
 
-/* Keeps the last one of each address. */
-static void sort(struct machine_code *m)
+/* Keeps the last one of each address.  False: out of memory. */
+static bool sort(struct machine_code *m)
 {
 	const struct st_insn_def **order = malloc((m->insns + 1) * sizeof *order);
 	struct st_insn_def *kept = malloc((m->insns + 1) * sizeof *kept);
@@ -46,8 +46,7 @@ static void sort(struct machine_code *m)
 	if (!order || !kept) {
 		free(order);
 		free(kept);
-		m->failed = true;
-		return;
+		return false;
 	}
 	for (size_t i = 0; i < m->insns; i++)
 		order[i] = &m->insn[i];
@@ -62,6 +61,7 @@ static void sort(struct machine_code *m)
 	m->insn = kept;
 	m->room = m->insns + 1;
 	m->insns = m->sorted = n;
+	return true;
 }
 
 void machine_code_add(struct machine_code *m, const struct st_block_def *def)
@@ -73,7 +73,7 @@ void machine_code_add(struct machine_code *m, const struct st_block_def *def)
 			continue;
 		/* many blocks have the same instructions */
 		if (m->insns == m->room && m->insns > 2 * m->sorted && m->insns > 4096)
-			sort(m);
+			m->failed = !sort(m);
 		struct st_insn_def *grown = m->failed || m->insns >= INSNS_MOST ? NULL
 			: grow_array(m->insn, m->insns, &m->room, 4096, sizeof *grown);
 		if (!grown) {
@@ -88,9 +88,9 @@ void machine_code_add(struct machine_code *m, const struct st_block_def *def)
 int machine_code_keep(struct machine_code *m, struct perfdata_writer *w)
 {
 	struct bytes all = { 0 };
-	if (m->insns)
-		sort(m);
-	for (size_t i = 0; i < m->insns && m->sorted;) {
+	if (m->insns && !sort(m))
+		return ERR_NOMEM;
+	for (size_t i = 0; i < m->insns;) {
 		struct symbols_stretch s = { m->insn[i].addr, 0 };
 		static const uint8_t zero[8];
 		size_t end = i;

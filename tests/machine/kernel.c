@@ -59,12 +59,7 @@ void interrupt(struct frame *f)
 	default:
 		break;
 	}
-	text("bad interrupt ");
-	number(f->vector);
-	text(" at ");
-	number(f->rip);
-	text("\n");
-	out(EXIT_PORT, 3);
+	end_by(f);
 }
 
 static void prepare(void)
@@ -74,27 +69,7 @@ static void prepare(void)
 	wrmsr(0xc0000081, UINT64_C(0x18) << 48 | UINT64_C(0x10) << 32);	/* STAR */
 	wrmsr(0xc0000082, (uint64_t)user_return);
 	wrmsr(0xc0000084, 0x200);				/* SYSCALL clears IF */
-	/* the APIC's page: the fourth GB by 2 MB pages, not cached */
-	volatile uint64_t *pdpt = (volatile uint64_t *)0x11000, *pd = (volatile uint64_t *)0x15000;
-	for (unsigned i = 0; i < 512; i++)
-		pd[i] = (UINT64_C(0xc0000000) + 0x200000 * (uint64_t)i) | 0x9b;
-	pdpt[3] = 0x15003;
-	apic_write(APIC_SPURIOUS, 0x1ff);
-}
-
-/* PMC0 counts what `select` says from now on; returns what it counted, after `stop`. */
-static void count(uint64_t select)
-{
-	wrmsr(GLOBAL_CTRL, 0);
-	wrmsr(EVTSEL0, select | EN);
-	wrmsr(PMC0, 0);
-	wrmsr(GLOBAL_CTRL, 1);
-}
-static uint64_t stop(void)
-{
-	wrmsr(GLOBAL_CTRL, 0);
-	wrmsr(EVTSEL0, 0);
-	return rdmsr(PMC0);
+	map_apic();
 }
 
 static void test_cpuid(void)
@@ -287,8 +262,5 @@ void kernel_main(void)
 	test_pmi();
 	test_pebs();
 	test_lbr();
-	text(bad ? "bad\n" : "all good\n");
-	out(EXIT_PORT, bad ? 1 : 0);
-	for (;;)
-		__asm__ volatile("hlt");
+	end();
 }

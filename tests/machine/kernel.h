@@ -101,4 +101,46 @@ static inline void load_tss(void)
 	d[1] = t >> 32;
 	__asm__ volatile("ltr %w0" : : "r"(0x30));
 }
+/* The APIC's page: the fourth GB by 2 MB pages, not cached. */
+static inline void map_apic(void)
+{
+	volatile uint64_t *pdpt = (volatile uint64_t *)0x11000, *pd = (volatile uint64_t *)0x15000;
+	for (unsigned i = 0; i < 512; i++)
+		pd[i] = (UINT64_C(0xc0000000) + 0x200000 * (uint64_t)i) | 0x9b;
+	pdpt[3] = 0x15003;
+	apic_write(APIC_SPURIOUS, 0x1ff);
+}
+
+/* PMC0 counts what `select` says from now on; `stop` returns what it counted.  They are calls, so that what a
+ * count has of the stack is the same everywhere. */
+static __attribute__((noinline, unused)) void count(uint64_t select)
+{
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(EVTSEL0, select | EN);
+	wrmsr(PMC0, 0);
+	wrmsr(GLOBAL_CTRL, 1);
+}
+static __attribute__((noinline, unused)) uint64_t stop(void)
+{
+	wrmsr(GLOBAL_CTRL, 0);
+	wrmsr(EVTSEL0, 0);
+	return rdmsr(PMC0);
+}
+
+static inline void end_by(const struct frame *f)
+{
+	text("bad interrupt ");
+	number(f->vector);
+	text(" at ");
+	number(f->rip);
+	text("\n");
+	out(EXIT_PORT, 3);
+}
+static inline void end(void)
+{
+	text(bad ? "bad\n" : "all good\n");
+	out(EXIT_PORT, bad ? 1 : 0);
+	for (;;)
+		__asm__ volatile("hlt");
+}
 #endif

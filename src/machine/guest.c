@@ -534,6 +534,7 @@ void guest_destroy(struct guest *g)
 		path_store_destroy(g->paths);
 		if (g->isa)
 			isa_destroy(g->isa);
+		spmu_destroy(g->idle_pmu);
 		spmu_model_free(g->model);
 		free(g->spaces);
 	}

@@ -57,6 +57,7 @@ struct guest {
 	struct core_config config;
 	struct spmu_model *model;
 	struct spmu *pmu;
+	struct spmu *idle_pmu;		/* shared: which registers there are, while the core's thread has `pmu` */
 	struct isa *isa;
 	struct path_store *paths;
 	struct machine *machine;

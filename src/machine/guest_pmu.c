@@ -130,9 +130,16 @@ void guest_settle(struct guest *g, uint64_t next_ip)
 	g->given = g->applied = g->consumed;
 }
 
+/* A register that can only be written is there, too: it reads as SPMU_GP. */
+static bool has_register(const struct guest *g, uint32_t msr)
+{
+	uint64_t value;
+	return spmu_rdmsr(g->idle_pmu, msr, &value) != SPMU_ENOMSR;
+}
+
 enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value)
 {
-	if (spmu_rdmsr(g->pmu, msr, value) == SPMU_ENOMSR)
+	if (!has_register(g, msr))
 		return GUEST_NOT_MINE;
 	guest_settle(g, g->insn.ip);
 	const int rc = spmu_rdmsr(g->pmu, msr, value);
@@ -141,9 +148,7 @@ enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value)
 
 enum guest_answer guest_wrmsr(struct guest *g, uint32_t msr, uint64_t value)
 {
-	uint64_t before;
-	/* a register that can only be written reads as SPMU_GP */
-	if (spmu_rdmsr(g->pmu, msr, &before) == SPMU_ENOMSR)
+	if (!has_register(g, msr))
 		return GUEST_NOT_MINE;
 	guest_settle(g, g->insn.ip);
 	const int rc = spmu_wrmsr(g->pmu, msr, value);
@@ -314,6 +319,9 @@ int guest_pmu_create(struct guest *g, struct err *err)
 		.pmi_line = g->config.pmi_line, .read_memory = on_read, .write_memory = on_write,
 		.registers = on_registers, .pebs_reload_msrs = g->reload_msrs
 	};
-	return spmu_create(&g->pmu, g->model, &host) == SPMU_OK ? 0 :
-		err_set(err, ERR_NOMEM, "out of memory for a PMU");
+	if (spmu_create(&g->pmu, g->model, &host) != SPMU_OK ||
+		(g->first == g && spmu_create(&g->idle_pmu, g->model, &host) != SPMU_OK))
+		return err_set(err, ERR_NOMEM, "out of memory for a PMU");
+	g->idle_pmu = g->first->idle_pmu;
+	return 0;
 }

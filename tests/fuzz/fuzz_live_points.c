@@ -8,64 +8,10 @@
  * Checked: no crash, no endless wait; an error is one line; if one run reads the file, then two count the same; a
  * window is of a thread that has started and not ended, and every thread ends.
  */
-#include "core/machine/config.h"
-#include "data_dir.h"
+#include "fuzz_stream.h"
 #include "run/run.h"
 #include "stream/trace_file.h"
-#include "stream/trace_writer.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input { const uint8_t *at; size_t left; };
-
-static uint8_t byte(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++;
-}
-
-/* Small numbers, and sometimes any. */
-static uint64_t number(struct input *in)
-{
-	const uint8_t first = byte(in);
-	uint64_t n = first;
-	if (first >= 0xf0)
-		for (unsigned i = 0; i < 8; i++)
-			n = n << 8 | byte(in);
-	else if (first >= 0x80)
-		n = (uint64_t)(first & 0x7f) << 8 | byte(in);
-	return n;
-}
-
-struct file {
-	struct trace_writer *writer;
-	uint64_t word[4096];
-	size_t used;
-};
-
-static void flush(struct file *f)
-{
-	struct err err;
-	const struct stream_span span = { .process = 0, .pid = 1, .words = f->word, .count = f->used };
-	if (f->used && trace_writer_span(f->writer, &span, &err))
-		abort();
-	f->used = 0;
-}
-
-static void put(struct file *f, const void *record, size_t bytes)
-{
-	if (bytes / 8 > sizeof f->word / 8 - f->used)
-		flush(f);
-	memcpy(f->word + f->used, record, bytes);
-	f->used += bytes / 8;
-}
 
 /* A block of `insns` times 8B 04 25 (mov eax, [disp32]) and a JMP to itself. */
 static void put_block(struct file *f, uint32_t id, uint64_t addr)
@@ -211,15 +157,8 @@ static void on_executed(void *context, const struct iblock *b, unsigned insns, u
 
 static int replay(const char *path, unsigned jobs, struct seen *seen, struct run_result *result)
 {
-	static struct core_config core;
-	const char *data = data_dir();
 	struct err err = { 0 };
-	if (!core.uops[0] && (core_config_load(&core, data, "core2", &err) ||
-			core_config_set(&core, "l2.size=64K", &err))) {	/* small tables are made sooner */
-		fprintf(stderr, "%s\n", err.text);
-		abort();
-	}
-	const struct run_options o = { .data_dir = data, .core = &core, .replay = path,
+	const struct run_options o = { .data_dir = data_dir(), .core = small_core(), .replay = path,
 		.sample = { .interval = 60, .lead = 6, .measured = 9, .jobs = jobs } };
 	const struct run_sink sink = { .context = seen, .thread_start = on_start, .thread_end = on_end,
 		.window = on_window, .batch = on_batch, .executed = on_executed };
@@ -233,30 +172,21 @@ static int replay(const char *path, unsigned jobs, struct seen *seen, struct run
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct file *f = calloc(1, sizeof *f);
+	struct file *f = open_file(true);
 	struct seen one, two;
 	struct run_result result, result_two;
-	struct err err;
-	char path[64];
-	const int fd = memfd_create("points", MFD_CLOEXEC);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (fd < 0 || !f || trace_writer_open(&f->writer, path, true, &err))
-		abort();
 	put_start(f);
 	while (in.left)
 		put_step(f, &in);
-	flush(f);
-	if (trace_writer_end(f->writer, TRACE_END_WHOLE, 0, NULL, &err))
-		abort();
-	trace_writer_close(f->writer);
-	free(f);
+	end_file(f);
 	/* what is counted up to an error depends on how far each of several runs has come */
-	const int rc = replay(path, 1, &one, &result), rc_two = replay(path, 2, &two, &result_two);
+	const int rc = replay(f->path, 1, &one, &result), rc_two = replay(f->path, 2, &two, &result_two);
 	if (!rc && (rc_two || memcmp(&one, &two, sizeof one) ||
 			result.instructions != result_two.instructions || result.warmed != result_two.warmed ||
 			result.sampled != result_two.sampled || result.cycles != result_two.cycles ||
 			memcmp(&result.misses, &result_two.misses, sizeof result.misses)))
 		abort();
-	close(fd);
+	close(f->fd);
+	free(f);
 	return 0;
 }

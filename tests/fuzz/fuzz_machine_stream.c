@@ -6,40 +6,9 @@
  * ones, some with wrong lengths or any words.  Checked: no crash, an error is one line, every batch has one privilege
  * level and no tags, the same stream twice counts the same.
  */
-#include "core/machine/config.h"
-#include "data_dir.h"
+#include "fuzz_stream.h"
 #include "run/run.h"
-#include "stream/trace_writer.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input { const uint8_t *at; size_t left; };
-
-static uint8_t byte(struct input *in)
-{
-	if (!in->left)
-		return 0;
-	in->left--;
-	return *in->at++;
-}
-
-/* Small numbers, and sometimes any. */
-static uint64_t number(struct input *in)
-{
-	const uint8_t first = byte(in);
-	uint64_t n = first;
-	if (first >= 0xf0)
-		for (unsigned i = 0; i < 8; i++)
-			n = n << 8 | byte(in);
-	else if (first >= 0x80)
-		n = (uint64_t)(first & 0x7f) << 8 | byte(in);
-	return n;
-}
 
 /* One of few pages, of user and kernel mode and of several spaces, or any address. */
 static uint64_t address(struct input *in)
@@ -49,29 +18,6 @@ static uint64_t address(struct input *in)
 		return number(in);
 	return (how & 4 ? UINT64_C(0xffff888000000000) : (uint64_t)(how & 3) << ST_SPACE_SHIFT) +
 		((uint64_t)(how >> 3 & 7) << 12) + (how >> 6) * 8;
-}
-
-struct file {
-	struct trace_writer *writer;
-	uint64_t word[4096];
-	size_t used;
-};
-
-static void flush(struct file *f)
-{
-	struct err err;
-	const struct stream_span span = { .process = 0, .pid = 1, .words = f->word, .count = f->used };
-	if (f->used && trace_writer_span(f->writer, &span, &err))
-		abort();
-	f->used = 0;
-}
-
-static void put(struct file *f, const void *record, size_t bytes)
-{
-	if (bytes / 8 > sizeof f->word / 8 - f->used)
-		flush(f);
-	memcpy(f->word + f->used, record, bytes);
-	f->used += bytes / 8;
 }
 
 /* Block 2n and 2n+1: mov (%rsi), %eax; mov %eax, (%rdi); jz.  Block 4: rep movsb. */
@@ -218,16 +164,10 @@ static void on_side(void *context, struct run_thread *t, uint32_t pid, const uin
 
 static int replay(const char *path, struct seen *seen, struct run_result *result)
 {
-	static struct core_config core;
-	const char *data = data_dir();
+	struct core_config *core = small_core();
 	struct err err = { 0 };
-	if (!core.uops[0] && (core_config_load(&core, data, "core2", &err) ||
-			core_config_set(&core, "l2.size=64K", &err))) {	/* small tables are made sooner */
-		fprintf(stderr, "%s\n", err.text);
-		abort();
-	}
-	core.both_rings = true;
-	const struct run_options o = { .data_dir = data, .core = &core, .replay = path };
+	core->both_rings = true;
+	const struct run_options o = { .data_dir = data_dir(), .core = core, .replay = path };
 	const struct run_sink sink = { .context = seen, .batch = on_batch, .side = on_side };
 	*seen = (struct seen){ 0 };
 	const int rc = run_program(&o, &sink, result, &err);
@@ -239,28 +179,19 @@ static int replay(const char *path, struct seen *seen, struct run_result *result
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data, size };
-	struct file *f = calloc(1, sizeof *f);
+	struct file *f = open_file(false);
 	struct seen one, two;
 	struct run_result result, again;
-	struct err err;
-	char path[64];
-	const int fd = memfd_create("machine", MFD_CLOEXEC);
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (fd < 0 || !f || trace_writer_open(&f->writer, path, false, &err))
-		abort();
 	put_start(f, byte(&in));
 	while (in.left)
 		put_step(f, &in);
-	flush(f);
-	if (trace_writer_end(f->writer, TRACE_END_WHOLE, 0, NULL, &err))
-		abort();
-	trace_writer_close(f->writer);
-	free(f);
+	end_file(f);
 	/* an error of the cores' thread may be noticed sooner or later */
-	const int rc = replay(path, &one, &result), rc_again = replay(path, &two, &again);
+	const int rc = replay(f->path, &one, &result), rc_again = replay(f->path, &two, &again);
 	if (rc != rc_again || (!rc && (memcmp(&one, &two, sizeof one) || result.cycles != again.cycles ||
 			result.instructions != again.instructions)))
 		abort();
-	close(fd);
+	close(f->fd);
+	free(f);
 	return 0;
 }

@@ -40,8 +40,8 @@ static const struct option options[] = {
 		"Without it, / has what --add names, a shell, and some thirty tools of the host.", .filled = true),
 	OPT_TEXT(0, "out", "DIR", struct request, linux_guest.out, "Bring to DIR what the command leaves in /out.",
 		.filled = true),
-	OPT_TEXT(0, "state", "DIR", struct request, linux_guest.state, "Save the booted machine in DIR, and begin "
-		"there the next time: with the same kernel, files and options, only --run, --out, --kallsyms, "
+	OPT_TEXT(0, "state", "DIR", struct request, linux_guest.state, "Save the booted machine in DIR; later runs "
+		"start from it. Kernel, files and options must be the same then; only --run, --out, --kallsyms, "
 		"--save-stream, --console and --report may differ.", .filled = true),
 	OPT_TEXT(0, "append", "TEXT", struct request, linux_guest.append, "Append TEXT to the kernel's command line.",
 		.filled = true),
@@ -50,27 +50,29 @@ static const struct option options[] = {
 	OPT_TEXT(0, "kallsyms", "FILE", struct request, linux_guest.kallsyms, "Write the guest's /proc/kallsyms to "
 		"FILE.",
 		.filled = true),
-	OPT_TEXT(0, "save-stream", "FILE", struct request, linux_guest.stream, "Save what the core times to FILE, for "
-		"--replay of the other commands. With --kallsyms they name the kernel's functions.", .filled = true),
-	OPT_TEXT(0, "rom", "FILE", struct request, config.rom, "Instead of a kernel: start with this image in the "
-		"place of the BIOS, up to 128 KB, a multiple of 512 bytes, which end at 4 GB, the reset vector in the "
-		"last 16 bytes.",
+	OPT_TEXT(0, "save-stream", "FILE", struct request, linux_guest.stream, "Save what the core times to FILE, "
+		"which other commands take by --replay. They name the kernel's functions if --kallsyms is given "
+		"here, too.", .filled = true),
+	OPT_TEXT(0, "rom", "FILE", struct request, config.rom, "Instead of a kernel, start this image, which takes the "
+		"place of the BIOS. It has up to 128 KB, a multiple of 512 bytes, and ends at 4 GB, with the reset "
+		"vector in its last 16 bytes.",
 		.filled = true),
 	OPT_CHOICE(0, "timing", "counting|marked|always", struct request, config.timing, MACHINE_COUNTING,
-		"When the core times the guest: while it has a counter, LBR or BTS switched on (the default); between "
-		"marks that it sets (a 1 or 0 written to port 5350H); always. At other times the guest runs at the "
-		"emulator's speed, an instruction a cycle, and no counter moves."),
-	OPT_FLAG(0, "warm", struct request, config.warm, "Where the core does not time the guest, let caches, TLBs and "
-		"predictors follow it all the same. This takes longer, and a short count begins on a warm machine. "
+		"When the core times the guest: while a counter, the LBR or BTS is switched on (the default); between "
+		"marks that the guest sets (a 1 or 0 written to port 5350H); always. At other times the guest runs at "
+		"the emulator's speed, an instruction a cycle, and no counter moves."),
+	OPT_FLAG(0, "warm", struct request, config.warm, "Let caches, TLBs and predictors follow the guest also where "
+		"the core does not time it. This takes longer; a short count then starts on a warm machine. "
 		"One processor only."),
 	OPT_FLAG(0, "functional", struct request, config.functional, "Time nothing: all counters stay 0."),
 	OPT_WHOLE(0, "cpus", "N", struct request, config.cpus, 1, 4, "Processors: 1 (the default), 2 or 4."),
 	OPT_WHOLE(0, "memory", "MB", struct request, config.memory, 32, 2048, "Memory of the guest; default: 512."),
-	OPT_FLAG(0, "pebs-reload-msrs", struct request, config.reload_msrs, "The PMU has MSR_RELOAD_PMCx and "
-		"MSR_RELOAD_FIXED_CTRx, and PEBS reloads counters from these, never from the DS area: for a guest that "
-		"is a hypervisor and hands its PMU to an inner guest. Cores with adaptive PEBS records only."),
-	OPT_TEXT(0, "report", "FILE", struct request, report, "Write to FILE how much was executed and timed, a line "
-		"NAME=VALUE each.", .filled = true),
+	OPT_FLAG(0, "pebs-reload-msrs", struct request, config.reload_msrs, "Give the PMU MSR_RELOAD_PMCx and "
+		"MSR_RELOAD_FIXED_CTRx. PEBS then reloads counters from these, never from the DS area. This is for a "
+		"guest that is a hypervisor and hands its PMU to an inner guest. Cores with adaptive PEBS records "
+		"only."),
+	OPT_TEXT(0, "report", "FILE", struct request, report, "Write to FILE how much was executed and timed: lines "
+		"NAME=VALUE.", .filled = true),
 	OPT_FLAG(0, "show-config", struct request, shows, "Print the emulator's configuration; start nothing."),
 	OPT_TEXT(0, "core", "CORE", struct request, run.core_name, "Model this machine: an Intel preset "
 		"(softpmu cores). Default: skylake.", .filled = true),
@@ -242,13 +244,12 @@ static int run(int argc, char **argv)
 const struct cli_command cmd_machine = {
 	.name = "machine", .summary = "run a whole machine whose guest sees the PMU", .options = options, .run = run,
 	.usage = "[options] --kernel FILE --run COMMAND\n[options] --rom FILE",
-	.about = "Boots a Linux kernel in a machine whose guest sees the modelled PMU by RDMSR, WRMSR, RDPMC and "
-		"CPUID, gets its interrupts through the local APIC, and finds PEBS records in its own memory: the "
-		"guest's own perf counts and samples. The core times what the guest executes at all privilege levels, "
-		"and the guest's clocks go by modelled cycles, so that two runs are equal. It takes no root, BIOS, "
-		"boot loader or disk.\nThe emulator is Bochs 3.0; make machine in softpmu's source fetches and builds "
-		"it.",
-	.notes = "The exit status is the command's (128 and the signal's number if a signal ended it), or what a "
+	.about = "Boots a Linux kernel in a machine whose guest sees the modelled PMU: by RDMSR, WRMSR, RDPMC and "
+		"CPUID, by interrupts of the local APIC, and by PEBS records in the guest's own memory. So the guest's "
+		"own perf counts and samples. The core times what the guest executes at all privilege levels, and the "
+		"guest's clocks advance by modelled cycles, so two runs are equal. It needs no root, BIOS, boot loader "
+		"or disk.\nThe emulator is Bochs 3.0; make machine, in softpmu's source, fetches and builds it.",
+	.notes = "The exit status is the command's (128 plus the signal's number if a signal ended it), or what a "
 		"guest writes to port 5354H; 1 if the machine stops otherwise. What a guest writes to port 5352H goes "
 		"to standard output.",
 };

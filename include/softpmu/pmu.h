@@ -216,9 +216,9 @@ uint64_t spmu_event_uop(const struct spmu_model *m, const struct spmu_event *eve
  * come from spmu_batch.instructions and need no record. */
 void spmu_event_uops(const struct spmu_model *m, const struct spmu_event *event, int plain, uint64_t *is,
 	uint64_t *did);
-/* The same of all that this PMU's registers are set up to count and record.  far: nonzero if no counter whose overflow
- * has an effect overflows in what the PMU gets next; else uops at which it may do so are all wanted.  Instructions then
- * come from spmu_batch.instructions.  *outcomes: as spmu_event_outcomes. */
+/* The signals and bits of these functions for all that this PMU's registers are set up to count and record now.
+ * far: nonzero if no overflow that has an effect comes in what the PMU gets next; else all uops may be wanted.  Counts
+ * of instructions alone need no record, as with `plain`.  outcomes: as spmu_event_outcomes. */
 struct spmu_wants { uint64_t signal[2], is, did; int outcomes; };
 void spmu_wanted(const struct spmu *p, int far, struct spmu_wants *out);
 /* Whether the model can count the event with this value of event->extra_msr (the table's rows name some values

@@ -97,8 +97,8 @@ struct spmu_batch {
 	uint32_t count;		/* records, at most SPMU_BATCH_MAX */
 	uint32_t instructions;	/* number of INST_END and INST_END2 bits in uop records with RETIRED */
 	uint32_t is_last;	/* 1: the hardware thread ends or halts here; nothing is under way after `watermark` */
-	/* All records have the same hw_thread, and 1: cpl 3, 2: cpl 0: `instructions` counts user mode, the kernel.
-	 * 0: the records say whose they are. */
+	/* 1: all records have cpl 3, 2: all have cpl 0, and one hw_thread, whose `instructions` these are.  0: each
+	 * record says by itself. */
 	uint32_t user_only;
 	/* set of hardware threads (bit n: thread n) that have records here; 0: thread 0 alone */
 	uint64_t hw_threads;

@@ -3,24 +3,27 @@
  * guest; the model (struct guest) has the core that times it and the PMU that the guest sees.  Bochs is the one
  * emulator so far (bochs/instrument.cc); nothing here or behind this header knows of it.
  *
- * Each processor has a model of its own.  The emulator calls, in this order for each instruction that it executes:
- * guest_begin, guest_access for each access, guest_iteration behind each round of a REP string instruction, guest_end
- * when it is complete.  An instruction that faults has no guest_end; guest_event says that an exception or an interrupt
- * is taken, and the accesses that follow it before the next guest_begin are those of its delivery.  The emulator need
- * only call these while guest_watches says so.  What changes translations it always says: guest_space, guest_paging,
- * guest_invlpg, guest_invpcid.
+ * Each processor has a model of its own.  For each instruction that it executes, the emulator calls in this order:
+ *   guest_begin;
+ *   guest_access for each access;
+ *   guest_iteration after each round of a REP string instruction;
+ *   guest_end when the instruction is complete.
+ * An instruction that faults has no guest_end.  guest_event says that an exception or an interrupt is taken; the
+ * accesses between it and the next guest_begin are those of its delivery.  These calls may be left out while
+ * guest_watches is false.  Changes of translations are always told: guest_space, guest_paging, guest_invlpg,
+ * guest_invpcid.
  *
- * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h), and with
- * guest_options.ahead by about a thousand more.  Close to an overflow it is behind by none: a PMI is then requested
- * behind the instruction whose retirement shows that it is due.
+ * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h); with
+ * guest_options.ahead, by about a thousand more.  Close to an overflow it is behind by none: it requests a PMI after
+ * the instruction whose retirement shows that one is due.
  *
- * Memory is the guest's own (core/paging/told.h): before a page's first use the model asks the emulator where it lies,
- * and walks read the guest's table entries through the caches.  TLB entries are dropped as the guest says.
+ * Memory is the guest's own (core/paging/told.h).  Before a page's first use the model asks the emulator where it lies,
+ * and walks read the guest's table entries through the caches.  TLB entries are dropped where the guest drops them.
  * Several processors share L3 and memory, and their private caches are coherent.
  *
  * Left out: 16-bit code, which is not timed; the wrong path of mispredicted branches; uncacheable memory; what devices
- * write into memory past the caches; the time of a TLB shootdown but for its interrupts and instructions; the accessed
- * and dirty bits that walks write; global pages of 32-bit guests take TLB entries in each address space.
+ * write into memory past the caches; the accessed and dirty bits that walks write.  A TLB shootdown costs only its
+ * interrupts and instructions.  Global pages of 32-bit guests take TLB entries in each address space.
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
@@ -35,8 +38,8 @@ extern "C" {
 
 struct guest;
 
-/* When the core times the guest.  Else the guest runs at the emulator's speed, or warms the core, a cycle for each
- * instruction, and no counter moves. */
+/* When the core times the guest.  At other times the guest runs at the emulator's speed, or warms the core; each
+ * instruction then takes a cycle, and no counter moves. */
 enum guest_timing {
 	GUEST_COUNTING,		/* while a counter, LBR or BTS is enabled */
 	GUEST_MARKED,		/* from guest_mark(true) to guest_mark(false) */
@@ -50,8 +53,8 @@ struct guest_options {
 	size_t settings;
 	enum guest_timing timing;
 	const char *stream;		/* a file for what the core is made to do (guest_stream.h), or NULL */
-	/* For the stream's readers, or NULL: a list of the host's files that were packed into the guest
-	 * (code_files.h), and where the guest's /proc/kallsyms is written to, or will be. */
+	/* For the stream's readers, or NULL.  files: a list of the host's files that were copied into the guest
+	 * (code_files.h); kallsyms: the file that has, or will have, a copy of the guest's /proc/kallsyms. */
 	const char *files, *kallsyms;
 	bool pebs_reload_msrs;		/* as in struct spmu_host */
 	bool warm;			/* caches, TLBs and predictors follow what is not timed, too; no stream */
@@ -100,8 +103,8 @@ enum guest_answer { GUEST_NOT_MINE = -1, GUEST_GP = 0, GUEST_DONE = 1 };
 enum guest_answer guest_rdmsr(struct guest *g, uint32_t msr, uint64_t *value);
 enum guest_answer guest_wrmsr(struct guest *g, uint32_t msr, uint64_t value);
 enum guest_answer guest_rdpmc(struct guest *g, uint32_t index, unsigned cpl, uint64_t *value);
-/* Changes EAX, EBX, ECX, EDX, as the emulator would answer CPUID, to what this processor answers: its signature and
- * its PMU; no cycles-to-crystal ratio of another one. */
+/* regs: EAX, EBX, ECX, EDX, as the emulator would answer CPUID.  They become what this processor answers: its
+ * signature, its PMU, and its frequencies where it has leaves 15H and 16H. */
 void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 void guest_lvt(struct guest *g, uint32_t value);	/* the local APIC's performance entry was written */
 void guest_pce(struct guest *g, bool pce);		/* CR4.PCE */
@@ -140,18 +143,18 @@ struct guest_trap {
 void guest_event(struct guest *g, const struct guest_trap *t);
 /* The processor halted for so many ticks of the machine's clock, which have passed already. */
 void guest_halted(struct guest *g, uint64_t ticks);
-/* Several processors: the machine's clock is at `cycle` where this one begins to be timed, or goes on; the core's own
- * cycle, which is the clock's while it is timed. */
+/* Several processors: the machine's clock is at `cycle` where this one begins to be timed, goes on
+ * after a halt, or is far behind. */
 void guest_time(struct guest *g, uint64_t cycle);
-uint64_t guest_now(const struct guest *g);
-/* Several processors: another one's turn comes.  What this one has stored is in its caches from now on, as it is in the
- * machine's memory; next_ip as in guest_end. */
+uint64_t guest_now(const struct guest *g);	/* the core's cycle, which is the clock's while it is timed */
+/* Several processors: another one's turn comes.  What this one has stored is in the emulator's memory already; now it
+ * is in the core's caches, too.  next_ip: as in guest_end. */
 void guest_yield(struct guest *g, uint64_t next_ip);
 void guest_mark(struct guest *g, bool on);
 /* The guest is about to look at its clock: guest_ticks counts all that is complete.  next_ip: as in guest_end. */
 void guest_look(struct guest *g, uint64_t next_ip);
-/* How far the machine's clock is to go on, when so many instructions were executed since the last call: modelled
- * cycles where the core times them. */
+/* By how many ticks the machine's clock is to advance for the instructions since the last call: modelled cycles where
+ * the core times them, else one for each. */
 uint64_t guest_ticks(struct guest *g, uint64_t instructions);
 
 struct guest_report {
@@ -161,7 +164,7 @@ struct guest_report {
 	uint64_t untimed;		/* while it was timed: of 16-bit code */
 	uint64_t warmed;		/* instructions that only warmed the core */
 	uint64_t pmis;			/* requested of the local APIC */
-	uint64_t events;		/* exceptions and interrupts taken while it was watched */
+	uint64_t events;		/* exceptions and interrupts taken while it was timed */
 	uint64_t blocks;		/* different paths */
 	uint64_t stepped;		/* instructions that were run one by one, close to an overflow */
 	uint64_t ahead;			/* instructions that were executed while the core was in its own thread */

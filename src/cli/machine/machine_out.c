@@ -104,7 +104,8 @@ int machine_out(const char *stream, const char *folder, struct err *err)
 	size_t n;
 	int rc = 0;
 	while (in && !rc && (n = fread(&f, 1, sizeof f, in))) {
-		if (n < sizeof f || !f.name_bytes || f.name_bytes >= sizeof name || fread(name, 1, f.name_bytes, in) != f.name_bytes) {
+		if (n < sizeof f || !f.name_bytes || f.name_bytes >= sizeof name ||
+			fread(name, 1, f.name_bytes, in) != f.name_bytes) {
 			rc = err_set(err, ERR_INPUT, "%s: the guest's /out did not come whole", folder);
 			break;
 		}

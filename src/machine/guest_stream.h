@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What a guest's model does to its core, written as a stream (stream/format.h), so that a replay does the same to
- * another core.  guest.c calls each function where it does the thing itself, in the same order; `s` may be NULL, then
+ * another core.  guest_core.c calls these functions where it does the thing itself, in the same order.  With `s` NULL
  * they do nothing.  A failed write is kept and reported by guest_stream_close; what comes behind it is dropped.
  */
 #ifndef MACHINE_GUEST_STREAM_H

@@ -70,7 +70,7 @@ enum st_kind {
 	ST_LINES,		/* a header, then bytes that hold lines as ST_TOUCH does (run/points/lines.h) */
 	/* Only in streams of a whole machine (st_process.is_machine), whose processor is the one thread.  Linear
 	 * addresses below 2^47 have the number of their address space in bits 47 and up.  What such a record says
-	 * happens behind all blocks before it, and they do to a core what machine.h's functions of these names do. */
+	 * happens after all blocks before it; core/paging/told.h says what it does to a core. */
 	ST_LEVEL,		/* struct st_level: the blocks that follow have this privilege and mode */
 	ST_TRAP,		/* struct st_trap: an exception or an interrupt is taken */
 	ST_HALT,		/* struct st_halt: the processor halted */
@@ -80,9 +80,9 @@ enum st_kind {
 	ST_DROP,		/* struct st_drop: TLB entries are dropped */
 	ST_DELIVERY,		/* struct st_delivery: accesses that the delivery of a trap or IRET makes */
 	ST_SYMBOLS,		/* struct st_symbols: a file of the host that names addresses of this machine */
-	ST_NEXT,		/* struct st_next: where the block before it led to.  Where it lacks, the first address
-				 * of the next block says that, or `next` of an ST_TRAP, ST_HALT or ST_SERIALIZE: what
-				 * follows a block is one of these five or ST_SYMBOLS */
+	ST_NEXT,		/* struct st_next: where the block before it led to.  It is left out in front of what
+				 * says that by itself: a block by its first address, an ST_TRAP, ST_HALT or ST_SERIALIZE
+				 * by `next`; and in front of an ST_SYMBOLS */
 	ST_KINDS
 };
 

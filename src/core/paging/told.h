@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Pages that somebody says, for the core of a whole machine: its guest has page tables of its own (machine/machine.h).
+ * Told pages, for the core of a whole machine, whose guest has page tables of its own (machine/machine.h).
  *
- * Then no page gets a frame at its first touch.  Before an address is used the first time, core_told_page says where
- * its page lies and which table entries a walk reads.  L2, L3 and memory see these physical lines.  The L1s are looked
+ * No page gets a frame at its first touch.  Before an address is used the first time, core_told_page says where its
+ * page lies and which table entries a walk reads.  L2, L3 and memory see these physical lines.  The L1s are looked
  * up by linear address, as always; a line that is there under another linear address is renamed, so it is never there
  * twice, and a line whose page now lies elsewhere keeps a name of its physical address alone.  (With more sets than
  * lines in a page, a line of another set is written back and leaves instead.)  A page keeps its frame until it is told

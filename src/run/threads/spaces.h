@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Which process an address space of a whole machine belongs to.
  *
- * A kernel with page table isolation has two sets of tables for each process: its own, and those of the program, 4 KB
- * behind them (Linux, arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT).  Both are one process, with the number of the
- * program's space.  It is so until a program runs on tables that are none of the latter kind.
+ * A kernel with page table isolation has two sets of tables for each process: the kernel's, and 4 KB above them the
+ * program's (Linux, arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT).  Both are one process, with the number of the
+ * program's space.  Once a program runs on tables of the first kind, there is no isolation: each space is a process.
  */
 #ifndef RUN_SPACES_H
 #define RUN_SPACES_H

@@ -249,6 +249,8 @@ static void test_ahead_of_the_core_nothing_changes(void **state)
 			rounds(g, kernel_loop, 0, 500);
 			if (i == 20)
 				guest_lvt(g, 0xf0);	/* a PMI has masked it */
+			/* FS_BASE: the core's thread goes on */
+			assert_int_equal(guest_wrmsr(g, 0xc0000100, i), GUEST_NOT_MINE);
 		}
 		for (uint32_t i = 0; i < 4; i++)
 			count[ahead][i] = counter(g, MSR_IA32_PMC0 + i);

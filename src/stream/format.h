@@ -81,7 +81,7 @@ enum st_kind {
 	ST_DELIVERY,		/* struct st_delivery: accesses that the delivery of a trap or IRET makes */
 	ST_SYMBOLS,		/* struct st_symbols: a file of the host that names addresses of this machine */
 	ST_NEXT,		/* struct st_next: where the block before it led to.  It is left out in front of what
-				 * says that by itself: a block by its first address, an ST_TRAP, ST_HALT or ST_SERIALIZE
+				 * says that by itself: a block by its first address, ST_TRAP, ST_HALT and ST_SERIALIZE
 				 * by `next`; and in front of an ST_SYMBOLS */
 	ST_KINDS
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Writes the emulator's configuration (machine_config.h).
  *
- * The processor that Bochs emulates has the instruction set of the core's generation.  Its clock (`ips`) is the core's:
- * a tick is a cycle.  Nothing of the host's time reaches the guest: it begins on 1 January 2000.
+ * The processor that Bochs emulates has the instruction set of the core's generation; where it is the server of that
+ * generation and the core a client, AVX-512 is taken from it.  Its clock (`ips`) is the core's: a tick is a cycle.
+ * Nothing of the host's time reaches the guest: it begins on 1 January 2000.
  */
 #include "cli/machine/machine_config.h"
 #include <stddef.h>
@@ -11,16 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct processor { const char *core, *bochs; unsigned bits; };
+struct processor { const char *core, *bochs; unsigned bits; const char *without; };
 
 /* Bochs's processor of the preset's generation. */
 static const struct processor *processor(const char *core)
 {
+	static const char skylake[] = "avx512,avx512dq,avx512cd,avx512bw";
+	static const char sapphire[] = "avx512,avx512dq,avx512cd,avx512bw,avx512ifma52,avx512vbmi,avx512vbmi2,"
+		"avx512vnni,avx512bitalg,avx512vpopcnt,avx512bf16,avx512fp16";
 	static const struct processor known[] = {
-		{ "pentium", "pentium", 32 }, { "pentium3", "p3_katmai", 32 }, { "willamette", "p4_willamette", 32 },
-		{ "prescott", "p4_prescott_celeron_336", 64 }, { "core2", "core2_penryn_t9600", 64 },
-		{ "ivy-bridge", "corei7_ivy_bridge_3770k", 64 }, { "skylake", "corei7_skylake_x", 64 },
-		{ "golden-cove", "sapphire_rapids", 64 }, { "golden-cove-client", "sapphire_rapids", 64 },
+		{ "pentium", "pentium", 32, NULL }, { "pentium3", "p3_katmai", 32, NULL },
+		{ "willamette", "p4_willamette", 32, NULL }, { "prescott", "p4_prescott_celeron_336", 64, NULL },
+		{ "core2", "core2_penryn_t9600", 64, NULL }, { "ivy-bridge", "corei7_ivy_bridge_3770k", 64, NULL },
+		{ "skylake", "corei7_skylake_x", 64, skylake }, { "golden-cove", "sapphire_rapids", 64, NULL },
+		{ "golden-cove-client", "sapphire_rapids", 64, sapphire },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(core, known[i].core))
@@ -64,8 +69,11 @@ void machine_config_print(FILE *out, const struct machine_config *c, const char 
 	fprintf(out, "memory: guest=%u, host=%u\n", c->memory, c->memory);
 	fprintf(out, "romimage: file=\"%s\", address=0x%llx\n", rom, 0x100000000ull - (unsigned long long)s.st_size);
 	fprintf(out, "vgaromimage: file=\"%s\"\nvga: extension=none, realtime=0, update_freq=1\n", vga);
+	const struct processor *p = processor(c->core->name);
 	fprintf(out, "cpu: model=%s, count=%u, ips=%.0f, ignore_bad_msrs=0, reset_on_triple_fault=0\n",
-		processor(c->core->name)->bochs, c->cpus, 1e9 * c->core->frequency_ghz);
+		p->bochs, c->cpus, 1e9 * c->core->frequency_ghz);
+	if (p->without)
+		fprintf(out, "cpu: exclude_features=\"%s\"\n", p->without);
 	fprintf(out, "clock: sync=none, time0=946684800, rtc_sync=0\n");
 	fprintf(out, "pci: enabled=1, chipset=i440fx\nata0: enabled=0\nata1: enabled=0\nmouse: enabled=0\n");
 	fprintf(out, "log: \"-\"\npanic: action=fatal\nerror: action=ignore\ninfo: action=ignore\n");

@@ -175,6 +175,22 @@ void guest_lvt(struct guest *g, uint32_t value)
 	guest_renew(g);		/* an overflow that was nobody's may interrupt now */
 }
 
+/* Deterministic cache parameters: which caches there are says the emulator, their geometry is the core's.  libc takes
+ * from them how it copies and clears memory. */
+static void cache_leaf(const struct guest *g, uint32_t regs[4])
+{
+	enum { LINE = 64, INSTRUCTION = 2 };
+	const struct core_config *c = &g->config;
+	const struct { uint32_t size, ways; } cache[] = { { c->l1d_size, c->l1d_ways }, { c->l2_size, c->l2_ways },
+		{ c->l3_size, c->l3_ways }, { c->l1i_size, c->l1i_ways } };
+	const uint32_t type = regs[0] & 31, level = regs[0] >> 5 & 7;
+	const unsigned i = type == INSTRUCTION ? 3 : level - 1;
+	if (!type || i > 3 || !cache[i].size || !cache[i].ways)
+		return;
+	regs[1] = (cache[i].ways - 1) << 22 | (LINE - 1);
+	regs[2] = cache[i].size / cache[i].ways / LINE - 1;
+}
+
 /* Time-stamp counter and processor base frequency: the counter and the local APIC's timer count the core's cycles. */
 static void clock_leaf(const struct guest *g, uint32_t leaf, uint32_t regs[4])
 {
@@ -198,6 +214,9 @@ void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs
 		regs[0] = signature ? signature : regs[0];
 		regs[2] = (regs[2] & ~pmu_ecx) | bits[2];
 		regs[3] = (regs[3] & ~pmu_edx) | bits[3];
+		break;
+	case 4:
+		cache_leaf(g, regs);
 		break;
 	case 7:
 		if (subleaf)

@@ -23,7 +23,7 @@ set -- --kernel "$kernel" --state state --add loop --add hello32 --add file
 [ -z "$perf" ] || set -- "$@" --add "$perf"
 machine "$@" --out first --kallsyms symbols --console console --report one.report --run "cd $work; echo to out;
 	echo to err >&2; cat file; ./hello32 a b; echo \$?; mkdir /out/d; cp file /out/d; ln -s d/file /out/link
-	uname -r; exit 7" >one 2>err
+	uname -r; cat /proc/cpuinfo >/out/cpuinfo; exit 7" >one 2>err
 same "the exit status is the command's" $? 7
 has "standard output comes" '^to out$' one
 same "standard error comes apart" "$(cat err)" "to err"
@@ -33,12 +33,15 @@ version=$(sed 's/^linux-image-\([^ ]*\).*/\1/' "$TOP/build/machine/kernel/versio
 has "the kernel is the one given" "^$version" one
 same "--out brings a file" "$(cat first/d/file)" text
 same "and a symbolic link" "$(readlink first/link)" d/file
+has "the processor has AVX2" '^flags.* avx2' first/cpuinfo
+hasnt "and no AVX-512, as a client" '^flags.* avx512' first/cpuinfo
+has "its last cache is the core's" '^cache size.*: 6144 KB' first/cpuinfo
 has "--kallsyms brings the guest's symbols" '^f*[0-9a-f]* T _text$' symbols
 hasnt "with their addresses" '^0* T _stext$' symbols
 
 machine "$@" --out second --report two.report --kallsyms symbols2 --run "cd $work; echo to out;
 	echo to err >&2; cat file; ./hello32 a b; echo \$?; mkdir /out/d; cp file /out/d; ln -s d/file /out/link
-	uname -r; exit 7" >two 2>err
+	uname -r; cat /proc/cpuinfo >/out/cpuinfo; exit 7" >two 2>err
 same_files "a second run from the state prints the same" one two
 same_files "and executes the same" one.report two.report
 machine "$@" --run 'kill -9 $$' >out.txt 2>err

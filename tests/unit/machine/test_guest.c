@@ -353,6 +353,15 @@ static void test_registers_fault_as_they_do(void **state)
 	guest_cpuid(g, 1, 0, regs);
 	assert_int_equal(regs[0], 0x506e3);
 	assert_int_equal(regs[2] >> 15 & 1, 1);		/* PDCM */
+	uint32_t l2[4] = { 0x1c004143, 0x03c0003f, 0x3ff, 0 }, l1i[4] = { 0x1c004122, 0, 0, 0 };
+	uint32_t none[4] = { 0, 1, 2, 3 };
+	guest_cpuid(g, 4, 2, l2);
+	assert_int_equal(l2[0], 0x1c004143);
+	assert_int_equal(((l2[1] >> 22) + 1) * ((l2[1] & 0xfff) + 1) * (l2[2] + 1), 256 << 10);
+	guest_cpuid(g, 4, 1, l1i);
+	assert_int_equal(((l1i[1] >> 22) + 1) * ((l1i[1] & 0xfff) + 1) * (l1i[2] + 1), 32 << 10);
+	guest_cpuid(g, 4, 4, none);
+	assert_int_equal(none[1], 1);			/* no cache: as it is */
 	guest_destroy(g);
 	g = make("pentium3", GUEST_COUNTING);
 	memset(regs, 0, sizeof regs);

@@ -226,6 +226,9 @@ int initramfs_basics(struct initramfs *a, struct err *err)
 	static const char *const name[] = { "sh", "cat", "chmod", "cp", "cut", "date", "dd", "dmesg", "env", "false",
 		"grep", "head", "kill", "ln", "ls", "mkdir", "mv", "nproc", "rm", "sed", "seq", "sleep", "sort", "tail",
 		"taskset", "tee", "touch", "tr", "true", "uname", "wc" };
+	/* What libc looks for: libraries that are in ld.so's cache only, and the locale C.UTF-8. */
+	static const char *const data[] = { "/etc/ld.so.cache", "/usr/lib/locale/C.utf8",
+		"/usr/share/locale/locale.alias", "/usr/lib/x86_64-linux-gnu/gconv/gconv-modules.cache" };
 	char path[64];
 	int rc = 0;
 	for (unsigned i = 0; !rc && i < sizeof name / sizeof *name; i++)
@@ -234,8 +237,8 @@ int initramfs_basics(struct initramfs *a, struct err *err)
 			if (!access(path, X_OK))
 				rc = add(a, path, 0, err);
 		}
-	/* Libraries that are found through ld.so's cache only. */
-	if (!rc && !access("/etc/ld.so.cache", R_OK))
-		rc = initramfs_file(a, "/etc/ld.so.cache", 0644, "/etc/ld.so.cache", err);
+	for (unsigned i = 0; !rc && i < sizeof data / sizeof *data; i++)
+		if (!access(data[i], R_OK))
+			rc = add(a, data[i], 0, err);
 	return rc;
 }

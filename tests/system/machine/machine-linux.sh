@@ -33,6 +33,8 @@ version=$(sed 's/^linux-image-\([^ ]*\).*/\1/' "$TOP/build/machine/kernel/versio
 has "the kernel is the one given" "^$version" one
 same "--out brings a file" "$(cat first/d/file)" text
 same "and a symbolic link" "$(readlink first/link)" d/file
+machine --kernel "$kernel" --functional --run 'printf "\303\251" | LC_ALL=C.UTF-8 wc -m' >out.txt 2>err
+same "the guest has the locale C.UTF-8" "$(cat out.txt)" 1
 has "the processor has AVX2" '^flags.* avx2' first/cpuinfo
 hasnt "and no AVX-512, as a client" '^flags.* avx512' first/cpuinfo
 has "its last cache is the core's" '^cache size.*: 6144 KB' first/cpuinfo

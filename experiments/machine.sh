@@ -3,7 +3,8 @@
 # The whole machine, measured; the tables of docs/measured/guest.md.  Needs `make machine` and
 # tools/machine/fetch-kernel.sh.
 #   experiments/machine.sh inside     the guest's own perf against a replay of the same run, count by count
-#   experiments/machine.sh alone      programs in the guest against softpmu stat of the same program outside
+#   experiments/machine.sh alone      programs in the guest against softpmu stat of the same program outside; medians of
+#                                     $ROUNDS (3) sizes of the environment
 #   experiments/machine.sh stories    where the time of four programs goes, kernel functions by name
 #   experiments/machine.sh speed      MIPS: functional and detailed; medians of $ROUNDS (3)
 #   experiments/machine.sh horizons   how far ahead of the core the machine runs, by sampling period
@@ -40,7 +41,7 @@ command_of() {	# PROGRAM: how it is called, its input beside it
 	case $1 in
 	bzip2)	echo "bzip2 -kc numbers" ;;
 	sqlite3) echo "sqlite3 -init /dev/null -batch :memory: '.read sql'" ;;
-	python3) echo "python3 -S -E work.py" ;;
+	python3) echo "python3 -S work.py" ;;	# -E would take PYTHONHASHSEED away
 	esac
 }
 # guest OPTION... : the guest has perf, a shell, and the inputs where the host has them
@@ -77,42 +78,43 @@ inside() {
 
 add_of() {	# PROGRAM: options that bring it
 	case $1 in
-	python3) echo "--add $(readlink -f /usr/bin/python3) --add /usr/bin/python3 $(python_parts)" ;;
+	# the whole folder: python lists those that it looks for modules in
+	python3) echo "--add /usr/bin/python3$(for d in /usr/lib/python3.*; do printf ' --add %s' "$d"; done)" ;;
 	*) echo "--add /usr/bin/$1" ;;
 	esac
-}
-# the modules that python3 -S -E imports for work.py
-python_parts() {
-	for part in encodings codecs.py io.py abc.py site.py os.py stat.py posixpath.py genericpath.py \
-		_collections_abc.py __pycache__; do
-		for d in /usr/lib/python3.*; do
-			[ -e "$d/$part" ] && printf -- '--add %s ' "$d/$part"
-		done
-	done
 }
 
 # Outside, the tracer's loader brings a small library of Valgrind's into the program; the guest's program gets it, too.
 preload=$(ls /usr/libexec/valgrind/vgpreload_core-amd64-linux.so)
+# Where the stack lies decides which loads and stores are 4 KB apart.  So each program runs with $ROUNDS sizes of the
+# environment, a page's share apart, and the medians are compared.
 alone() {
-	events=instructions:u,cycles:u
-	echo "| program | | in the guest, :u | outside | difference |"
-	echo "|---|---|---:|---:|---:|"
+	sizes=$(seq -s ' ' 1 $((4096 / rounds)) $((4097 - 4096 / rounds)))
+	env="PATH=/usr/bin:/bin HOME=/ PYTHONHASHSEED=0"
+	echo "| program | event | in the guest | | outside | | difference |"
+	echo "|---|---|---:|---:|---:|---:|---:|"
 	for p in bzip2 sqlite3 python3; do
 		add=$(add_of "$p")
 		# shellcheck disable=SC2086	# a list
 		in_guest $add --add "$preload" --add /usr/bin/env --run "cd $work/in &&
-			env -i PATH=\$PATH HOME=/ PYTHONHASHSEED=0 LD_PRELOAD=$preload perf stat -x, -e $events \
-			$(command_of "$p") 2>&1 >/dev/null"
-		(cd "$work/in" && eval "env -i PATH=/usr/bin:/bin HOME=/ PYTHONHASHSEED=0 \
-			\"$root/$soft\" stat --core $core -x, --no-wrong-path -e $events -o ../out \
-			$(command_of "$p")" >/dev/null 2>&1)
+			for n in $sizes; do env -i $env PAD=\$(printf '%0*d' \$n 0) LD_PRELOAD=$preload \
+			perf stat -x, -e instructions:u,cycles:u $(command_of "$p") 2>&1 >/dev/null; done"
+		for n in $sizes; do
+			(cd "$work/in" && eval "env -i $env PAD=$(printf '%0*d' "$n" 0) \"$root/$soft\" stat \
+				--core $core -x, --no-wrong-path -e instructions:u,cycles:u -o ../one \
+				$(command_of "$p")" >/dev/null 2>&1)
+			cat "$work/one"
+		done >"$work/out"
 		for e in instructions:u cycles:u; do
-			i=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/said")
-			o=$(awk -F, -v e="$e" '$3 == e { print $1 }' "$work/out")
-			awk -v p="$p" -v e="$e" -v i="$i" -v o="$o" \
-				'BEGIN { printf "| %s | %s | %d | %d | %+.2f %% |\n", p, e, i, o, 100 * (i / o - 1) }'
+			echo "$(spread "$e" "$work/said") $(spread "$e" "$work/out")" | awk -v p="$p" -v e="$e" '{
+				printf "| %s | %s | %d | +- %.2f %% | %d | +- %.2f %% | %+.2f %% |\n",
+					p, e, $1, 50 * ($3 - $2) / $1, $4, 50 * ($6 - $5) / $4, 100 * ($1 / $4 - 1) }'
 		done
 	done
+}
+spread() {	# EVENT FILE: the median of its counts, the least and the most
+	awk -F, -v e="$1" '$3 == e { print $1 }' "$2" | sort -g |
+		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)], v[1], v[NR] }'
 }
 
 stories() {

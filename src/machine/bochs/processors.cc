@@ -95,6 +95,20 @@ Bit64u processors_time(unsigned cpu)
 	return now.time[cpu] > now.clock ? now.time[cpu] : now.clock;
 }
 
+/* Bochs looks for monitored addresses only in stores that go by no pointer into the host's memory, and makes no such
+ * pointer to a page that is monitored.  So those that the processors have are dropped. */
+void softpmu_monitor(Bit64u addr)
+{
+	const Bit64u page = PPFOf(addr);
+	for (unsigned n = 0; n < BX_SMP_PROCESSORS && BX_SMP_PROCESSORS > 1; n++) {
+		BX_CPU_C *c = BX_CPU(n);
+		for (bx_TLB_entry &e : c->DTLB.entry)
+			if (e.valid() && e.ppf == page)
+				e.invalidate();
+		c->invalidate_stack_cache();
+	}
+}
+
 void softpmu_processors(void)
 {
 	now.clock = now.end = bx_pc_system.time_ticks();

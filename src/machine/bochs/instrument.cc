@@ -63,10 +63,10 @@ Bit64u code_address(BX_CPU_C *c, Bit64u offset)
 
 void watch(unsigned cpu)
 {
-	const bool was = softpmu_watches[cpu];
-	softpmu_watches[cpu] = !here.options.untimed && guest_watches(side[cpu].model);
-	if (softpmu_watches[cpu] && !was && BX_SMP_PROCESSORS > 1)
+	const bool watches = !here.options.untimed && guest_watches(side[cpu].model);
+	if (watches && !softpmu_watches[cpu] && BX_SMP_PROCESSORS > 1)
 		guest_time(side[cpu].model, processors_time(cpu));
+	softpmu_watches[cpu] = watches;
 }
 
 void on_interrupt(void *context, uint32_t sent, uint32_t lvt)

@@ -37,6 +37,7 @@ void softpmu_cpuid(unsigned cpu, unsigned leaf, unsigned subleaf, Bit32u *a, Bit
 void softpmu_lvt(unsigned cpu, unsigned entry, Bit32u value);
 Bit32u softpmu_ticks(Bit32u instructions);		/* of a machine with one processor */
 void softpmu_processors(void);				/* runs several of them in turns */
+bool softpmu_turn_ends(unsigned cpu);			/* the processor is not to go on with another trace */
 void softpmu_monitor(Bit64u addr);			/* stores to the physical address are to be seen from now on */
 
 #define BX_INSTR_INIT_ENV()

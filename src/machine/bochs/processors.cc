@@ -32,8 +32,8 @@ struct rounds {
 	Bit64u clock, end;		/* the clock; the round's end */
 	Bit64u time[PROCESSORS_MAX];
 	Bit64u stalled[PROCESSORS_MAX];
-	Bit64u from;			/* instructions of the processor before its trace */
-	unsigned turn;
+	Bit64u from;			/* instructions of the processor before its traces */
+	unsigned turn = PROCESSORS_MAX;	/* whose it is; at the number of processors, nobody's */
 	bool halted;			/* all that had their turn in this round are */
 } now;
 
@@ -90,9 +90,17 @@ Bit64u round_length(bool halted)
 
 }
 
+/* What it has executed in the traces that are not accounted for yet is not timed. */
 Bit64u processors_time(unsigned cpu)
 {
-	return now.time[cpu] > now.clock ? now.time[cpu] : now.clock;
+	const Bit64u time = now.time[cpu] > now.clock ? now.time[cpu] : now.clock;
+	return cpu == now.turn && !softpmu_watches[cpu] ? time + (BX_CPU(cpu)->get_icount() - now.from) : time;
+}
+
+/* While nothing is timed, traces follow each other as on one processor: Bochs links them. */
+bool softpmu_turn_ends(unsigned cpu)
+{
+	return softpmu_watches[cpu] || now.time[cpu] + (BX_CPU(cpu)->get_icount() - now.from) >= now.end;
 }
 
 /* Bochs looks for monitored addresses only in stores that go by no pointer into the host's memory, and makes no such
@@ -111,6 +119,9 @@ void softpmu_monitor(Bit64u addr)
 
 void softpmu_processors(void)
 {
+	volatile Bit8u frame = 0;		/* Bochs measures by it how deep linked traces have got */
+	for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++)
+		BX_CPU(i)->cpuloop_stack_anchor = &frame;
 	now.clock = now.end = bx_pc_system.time_ticks();
 	now.halted = false;
 	if (setjmp(BX_CPU_C::jmp_buf_env)) {	/* from an exception */

@@ -225,6 +225,10 @@ void guest_cpuid(struct guest *g, uint32_t leaf, uint32_t subleaf, uint32_t regs
 		for (unsigned i = 0; i < 4; i++)
 			regs[i] |= bits[i];
 		break;
+	case 0x0b:
+		if (!subleaf)
+			regs[0] = 0;		/* a core has one thread: no bit of the APIC's ID tells them apart */
+		break;
 	case 0x15:
 	case 0x16:
 		if (signature >= SKYLAKE)	/* earlier processors end with a lower leaf */

@@ -12,7 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct processor { const char *core, *bochs; unsigned bits; const char *without; };
+struct processor {
+	const char *core, *bochs;
+	unsigned bits;
+	bool many;		/* several are cores of one package: CPUID has leaf 0BH, which says so */
+	const char *without;	/* features that Bochs's processor has and the core has not, or NULL */
+};
 
 /* Bochs's processor of the preset's generation. */
 static const struct processor *processor(const char *core)
@@ -21,11 +26,14 @@ static const struct processor *processor(const char *core)
 	static const char sapphire[] = "avx512,avx512dq,avx512cd,avx512bw,avx512ifma52,avx512vbmi,avx512vbmi2,"
 		"avx512vnni,avx512bitalg,avx512vpopcnt,avx512bf16,avx512fp16";
 	static const struct processor known[] = {
-		{ "pentium", "pentium", 32, NULL }, { "pentium3", "p3_katmai", 32, NULL },
-		{ "willamette", "p4_willamette", 32, NULL }, { "prescott", "p4_prescott_celeron_336", 64, NULL },
-		{ "core2", "core2_penryn_t9600", 64, NULL }, { "ivy-bridge", "corei7_ivy_bridge_3770k", 64, NULL },
-		{ "skylake", "corei7_skylake_x", 64, skylake }, { "golden-cove", "sapphire_rapids", 64, NULL },
-		{ "golden-cove-client", "sapphire_rapids", 64, sapphire },
+		{ "pentium", "pentium", 32, false, NULL }, { "pentium3", "p3_katmai", 32, false, NULL },
+		{ "willamette", "p4_willamette", 32, false, NULL },
+		{ "prescott", "p4_prescott_celeron_336", 64, false, NULL },
+		{ "core2", "core2_penryn_t9600", 64, false, NULL },
+		{ "ivy-bridge", "corei7_ivy_bridge_3770k", 64, true, NULL },
+		{ "skylake", "corei7_skylake_x", 64, true, skylake },
+		{ "golden-cove", "sapphire_rapids", 64, true, NULL },
+		{ "golden-cove-client", "sapphire_rapids", 64, true, sapphire },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(core, known[i].core))
@@ -69,9 +77,10 @@ void machine_config_print(FILE *out, const struct machine_config *c, const char 
 	fprintf(out, "memory: guest=%u, host=%u\n", c->memory, c->memory);
 	fprintf(out, "romimage: file=\"%s\", address=0x%llx\n", rom, 0x100000000ull - (unsigned long long)s.st_size);
 	fprintf(out, "vgaromimage: file=\"%s\"\nvga: extension=none, realtime=0, update_freq=1\n", vga);
+	/* A kernel that finds the processors in one package measures its delay loop on the first one only. */
 	const struct processor *p = processor(c->core->name);
-	fprintf(out, "cpu: model=%s, count=%u, ips=%.0f, ignore_bad_msrs=0, reset_on_triple_fault=0\n",
-		p->bochs, c->cpus, 1e9 * c->core->frequency_ghz);
+	fprintf(out, "cpu: model=%s, count=%u:%u:1, ips=%.0f, ignore_bad_msrs=0, reset_on_triple_fault=0\n",
+		p->bochs, p->many ? 1 : c->cpus, p->many ? c->cpus : 1, 1e9 * c->core->frequency_ghz);
 	if (p->without)
 		fprintf(out, "cpu: exclude_features=\"%s\"\n", p->without);
 	fprintf(out, "clock: sync=none, time0=946684800, rtc_sync=0\n");

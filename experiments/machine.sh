@@ -8,6 +8,7 @@
 #   experiments/machine.sh stories    where the time of four programs goes, kernel functions by name
 #   experiments/machine.sh speed      MIPS: functional and detailed; medians of $ROUNDS (3)
 #   experiments/machine.sh horizons   how far ahead of the core the machine runs, by sampling period
+#   experiments/machine.sh processors two runs of 2 and of 4 processors against each other, and what booting takes
 #   experiments/machine.sh perf-test  perf's own tests in the guest
 #   experiments/machine.sh selftests  the kernel's selftests of perf_events, from Debian's linux-source
 set -eu
@@ -194,6 +195,37 @@ horizons() {
 	done
 }
 
+equal() { cmp -s "$1.1" "$1.2" && echo equal || echo differs; }
+# PROCESSORS RUN: a bzip2 for each is counted and sampled; what comes out goes into files stat.RUN, record.RUN, and the
+# reports beside them
+all_busy() {
+	all=
+	for _ in $(seq "$1"); do all="$all bzip2 -kc few >/dev/null &"; done
+	for what in "stat -x, -a -A -e cycles,instructions" "record -q -o /tmp/d -a -e cycles:u -c 20011"; do
+		file=$work/${what%% *}
+		guest --add /usr/bin/bzip2 --cpus "$1" --state "$work/state-$1" --run "cd $work/in
+			perf $what sh -c '$all wait'; [ ! -f /tmp/d ] || perf script -i /tmp/d" >"$file.$2" 2>&1
+		cp "$work/report" "$file.report.$2"
+	done
+}
+processors() {
+	seq 1 3000 >"$work/in/few"
+	echo "| processors | instructions of a boot | seconds in user mode | counts | samples | | reports |"
+	echo "|---:|---:|---:|---|---:|---|---|"
+	for n in 1 2 4; do
+		times >"$work/times"		# of the shell's children, in the second line
+		guest --cpus "$n" --run true >/dev/null 2>&1
+		times >>"$work/times"
+		boot=$(value executed)
+		all_busy "$n" 1
+		all_busy "$n" 2
+		echo "| $n | $boot | $(awk -F'[ms ]' 'NR % 2 == 0 { a = b; b = 60 * $1 + $2 }
+			END { printf "%.1f", b - a }' "$work/times") | $(equal "$work/stat") |" \
+			"$(grep -c cycles:u "$work/record.1") | $(equal "$work/record") |" \
+			"$(equal "$work/stat.report"), $(equal "$work/record.report") |"
+	done
+}
+
 # Four seconds of the guest's time are minutes of ours.
 perf_test() {
 	LIMIT=${LIMIT:-3000} guest --add /usr/bin/timeout --memory 1024 --run '
@@ -214,7 +246,7 @@ selftests() {
 }
 
 case ${1:-} in
-inside | alone | stories | speed | horizons | selftests) "$1" ;;
+inside | alone | stories | speed | horizons | processors | selftests) "$1" ;;
 perf-test) perf_test ;;
-*) sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

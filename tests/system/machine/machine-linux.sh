@@ -66,12 +66,27 @@ if [ -n "$perf" ]; then
 	has "perf record finds the loop" '\[\.\] main' report
 fi
 
-for run in first second; do
-	machine --kernel "$kernel" --functional --cpus 2 --state two-processors --run 'nproc; taskset -c 1 uname -m' \
-		>"cpus.$run" 2>err
+# Four processors, all of them busy: what each of them does, and when, is the same in two runs.
+set -- --kernel "$kernel" --cpus 4 --state four --add "$work/loop"
+run="nproc; taskset -c 3 uname -m"
+if [ -n "$perf" ]; then
+	set -- "$@" --add "$perf"
+	run="$run; perf record -q -a -e cycles:u -c 50021 -o /tmp/data perf stat -x, -a -A -e cycles,instructions \
+		sh -c 'for i in 1 2 3 4; do $work/loop & done; wait'; perf script -i /tmp/data"
+fi
+for n in first second; do
+	machine "$@" --report "$n.report" --run "$run" >"cpus.$n" 2>"counts.$n"
 done
-same "two processors come up" "$(head -n 1 cpus.first)" 2
-same_files "from a state, too" cpus.first cpus.second
+same "four processors come up" "$(head -n 1 cpus.first)" 4
+same_files "two runs of four print the same, samples and all" cpus.first cpus.second
+same_files "and count the same" counts.first counts.second
+same_files "and execute and time the same" first.report second.report
+if [ -n "$perf" ]; then
+	same "each of them is counted" "$(grep -c '^CPU[0-3],[1-9][0-9]*,,instructions' counts.first)" 4
+	has "and sampled" '^ *loop .*main' cpus.first
+fi
+machine --kernel "$kernel" --functional --cpus 2 --run nproc >cpus.two 2>err
+same "two processors come up" "$(cat cpus.two)" 2
 machine --kernel "$kernel" --functional --append rdinit=/none --run true >/dev/null 2>err
 same "a panic ends the machine" $? 1
 has "and is its last word" 'Kernel panic' err

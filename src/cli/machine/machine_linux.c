@@ -68,10 +68,6 @@ int machine_linux_check(struct machine_linux *l, struct machine_config *c, struc
 	char more[80] = "";
 	if (strtoul(c->core->cpuid_signature, NULL, 16) < 0x406e3)
 		snprintf(more, sizeof more, " tsc_early_khz=%.0f", 1e6 * c->core->frequency_ghz);
-	/* Fast strings are off in IA32_MISC_ENABLE, for which Linux takes ERMS away, but not FSRM; its memmove faults
-	 * with FSRM alone (arch/x86/lib/memmove_64.S of 6.1).  580 is FSRM. */
-	if (!strncmp(c->core->name, "golden-cove", 11))
-		strcat(more, " clearcpuid=580");
 	if (snprintf(l->line, sizeof l->line, line, more, l->append ? " " : "",
 		l->append ? l->append : "") >= (int)sizeof l->line)
 		return err_set(err, ERR_INPUT, "the text for --append is too long");

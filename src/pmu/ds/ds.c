@@ -16,13 +16,16 @@
  *            format 5: fixed counter n at 140H + 8n (Linux, arch/x86/include/asm/intel_ds.h: MAX_PEBS_EVENTS_FMT4 8,
  *            MAX_PEBS_EVENTS 32)
  *
- * IA32_MISC_ENABLE: bits 7, 11 and 12 belong to the PMU; other bits are stored and have no effect.
+ * IA32_MISC_ENABLE: bits 7, 11 and 12 belong to the PMU; other bits are stored and have no effect.  Bit 0, fast
+ * strings, is set after power-up where it exists (vol. 4: NetBurst, and from Core 2 on; reserved on Yonah): without it
+ * an operating system does not use the instructions REP MOVS and REP STOS for its copies.
  * GUESS: writes to its read-only bits are ignored; WRMSR with bit 11 inverted settles it.
  * GUESS: in a 32-bit guest, bits 63:32 of IA32_DS_AREA must be canonical, too.
  */
 #include "../pmu_internal.h"
 #include <string.h>
 
+#define MISC_FAST_STRINGS UINT64_C(1)
 #define MISC_PERFMON_AVAILABLE (UINT64_C(1) << 7)
 #define MISC_BTS_UNAVAILABLE (UINT64_C(1) << 11)
 #define MISC_PEBS_UNAVAILABLE (UINT64_C(1) << 12)
@@ -141,6 +144,8 @@ void pmu_ds_reset(struct spmu *p)
 		unsigned format = m->capabilities & 0x3f;
 		style = format < 8 ? by_format[format] : format == 0x3f ? LBR_ARCH : LBR_NONE;
 	}
+	if (has_area(p) && style != LBR_YONAH)
+		p->ds.misc = MISC_FAST_STRINGS;
 	pmu_lbr_style(p, style);
 }
 

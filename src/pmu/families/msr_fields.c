@@ -301,7 +301,8 @@ static const value available[] = { { 0, "available" }, { 1, "not available" } };
 LAYOUT(msr_misc_enable,
 	F(12, 12, "PEBS Unavailable", "read-only", VALUES(available)),
 	F(11, 11, "BTS Unavailable", "read-only", VALUES(available)),
-	F(7, 7, "Performance Monitoring Available", "read-only"));
+	F(7, 7, "Performance Monitoring Available", "read-only"),
+	F(0, 0, "Fast-Strings Enable", "kept; the model's REP MOVS and REP STOS are fast with and without it"));
 LAYOUT(msr_address, F(63, 0, "ADDRESS", "linear address"));
 
 /* ---- last branch records -------------------------------------------------------------------------------------- */

@@ -77,9 +77,9 @@ static void test_misc_enable_says_what_the_host_gives(void **state)
 {
 	(void)state;
 	static const struct { const char *name; bool memory; uint64_t reads; } rows[] = {
-		{ "skylake", true, 0x80 }, { "skylake", false, 0x1880 }, { "netburst", true, 0x80 },
-		{ "netburst", false, 0x1880 },
-		{ "yonah", true, 0x1080 }, { "core2", true, 0x80 },
+		{ "skylake", true, 0x81 }, { "skylake", false, 0x1881 }, { "netburst", true, 0x81 },
+		{ "netburst", false, 0x1881 },
+		{ "yonah", true, 0x1080 }, { "core2", true, 0x81 },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
@@ -90,7 +90,7 @@ static void test_misc_enable_says_what_the_host_gives(void **state)
 		assert_int_equal(spmu_create(&p, m, &g->host), SPMU_OK);
 		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads);
 		put_msr(p, MSR_IA32_MISC_ENABLE, 0x1881 ^ rows[i].reads); /* read-only bits keep their values */
-		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads | 1);
+		assert_int_equal(fixture_read(p, MSR_IA32_MISC_ENABLE), rows[i].reads ^ 1);
 		spmu_destroy(p);
 		spmu_model_free(m);
 		free(g);

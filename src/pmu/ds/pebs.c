@@ -35,7 +35,8 @@
  * nothing else.  GUESS: a full buffer does not reload the counter (as the manual says of Goldmont).
  * GUESS: retired instructions (C0H, mask 00H) are precise before Ice Lake, with any CMASK and INV.  The manual lists
  * them for Core only, but Linux samples cycles:p by them (INV, CMASK 10H) on these machines, too.  Counting the
- * records of this code on a Skylake settles it.
+ * records of this code on a Skylake settles it.  Precise with any CMASK and INV are also INST_RETIRED.PREC_DIST and
+ * UOPS_RETIRED.ALL of Sandy Bridge to Skylake: Linux samples cycles by them (cycles:ppp, and cycles:p before Skylake).
  */
 #include "../pmu_internal.h"
 #include <string.h>
@@ -286,6 +287,9 @@ static bool is_precise(const struct spmu *p, unsigned i)
 	const struct pmu_row *row = pmu_find_code(p->model, v);
 	if (!row || !(row->public.flags & SPMU_EVENT_PRECISE) || v & SPMU_EVTSEL_ANY)
 		return false;
+	const unsigned code = v & 0xffff;
+	if ((code == 0x01c0 || code == 0x01c2) && pmu_pebs_format(p) < 4 && pmu_pebs_format(p) >= 1)
+		return true;
 	const struct spmu_event *e = &row->public;
 	return e->cmask == (v >> 24 & 0xff) && e->inv == !!(v & SPMU_EVTSEL_INV) && e->edge == !!(v & SPMU_EVTSEL_EDGE);
 }

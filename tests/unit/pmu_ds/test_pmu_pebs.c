@@ -337,21 +337,27 @@ static void test_an_overflow_bit_set_by_software_samples_an_imprecise_event(void
 	}
 }
 
-/* What Linux programs for instructions:p and cycles:p before Ice Lake */
+/* What Linux programs for instructions:p, cycles:p and cycles:ppp before Ice Lake */
 static void test_instructions_are_precise_with_any_condition(void **state)
 {
 	(void)state;
-	static const uint64_t more[] = { 0, SPMU_EVTSEL_CMASK(16) | SPMU_EVTSEL_INV };
-	for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+	static const uint64_t cycles = SPMU_EVTSEL_CMASK(16) | SPMU_EVTSEL_INV;
+	static const struct { const char *model, *event; unsigned counter; uint64_t more; size_t bytes; } rows[] = {
+		{ "skylake", "INST_RETIRED.ANY_P", 0, 0, 200 }, { "skylake", "INST_RETIRED.ANY_P", 0, cycles, 200 },
+		{ "skylake", "INST_RETIRED.PREC_DIST", 1, cycles, 200 },
+		{ "ivy-bridge", "INST_RETIRED.PREC_DIST", 1, cycles, 176 },
+		{ "ivy-bridge", "UOPS_RETIRED.ALL", 0, cycles, 176 },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct guest *g = guest_new();
-		struct spmu_model *m = fixture_model("skylake");
-		struct spmu *p = sampler(g, m, 0, "INST_RETIRED.ANY_P", more[i], 200);
+		struct spmu_model *m = fixture_model(rows[i].model);
+		struct spmu *p = sampler(g, m, rows[i].counter, rows[i].event, rows[i].more, rows[i].bytes);
 		struct stream s = { 0 };
-		arm(p, 0, 2);
+		arm(p, rows[i].counter, 2);
 		stream_branches(&s, 9);
 		stream_signal(&s, SPMU_SIG_CYCLES, 0, 40, 1);
 		stream_send_all(&s, p);
-		assert_int_equal(guest_records(g, 200), 1);
+		assert_int_equal(guest_records(g, rows[i].bytes), 1);
 		stream_free(&s);
 		spmu_destroy(p);
 		spmu_model_free(m);

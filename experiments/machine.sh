@@ -9,7 +9,8 @@
 #   experiments/machine.sh speed      MIPS: functional and detailed; medians of $ROUNDS (3)
 #   experiments/machine.sh horizons   how far ahead of the core the machine runs, by sampling period
 #   experiments/machine.sh processors two runs of 2 and of 4 processors against each other, and what booting takes
-#   experiments/machine.sh perf-test  perf's own tests in the guest
+#   experiments/machine.sh perf-test  perf's own tests in the guest: all, or those whose numbers follow
+#   experiments/machine.sh features   what the guest's perf can do: all rounds, or those whose names follow
 #   experiments/machine.sh selftests  the kernel's selftests of perf_events, from Debian's linux-source
 set -eu
 cd "$(dirname "$0")/.."
@@ -226,14 +227,121 @@ processors() {
 	done
 }
 
-# Four seconds of the guest's time are minutes of ours.
+# Each case is a run of its own from a saved state, so one that hangs costs no other its result.  Four seconds of the
+# guest's time are minutes of ours where the core times them; $LIMIT (300) is ours.  $OUT keeps what each case said,
+# $STATE the state.  The guest has what the cases ask for, but a compiler.
 perf_test() {
-	LIMIT=${LIMIT:-3000} guest --add /usr/bin/timeout --memory 1024 --run '
-		mkdir -p /root; export HOME=/root
-		perf test list 2>&1 | sed -n "s/^ *\([0-9]*\): .*/\1/p" | while read n; do
-			timeout -s KILL 4 perf test "$n" >/tmp/t 2>&1 </dev/null
-			grep -E "^ *[0-9.]+: .*: (Ok|Skip|FAILED)" /tmp/t || echo "$n: stopped"
-		done'
+	out=${OUT:-$work/perf-test}
+	mkdir -p "$out"
+	add=--add\ $perf
+	for f in /usr/lib/perf-core $(modules) $(readlink -f /usr/bin/python3) /usr/bin/python3 \
+		/usr/lib/python3/dist-packages/perf.*.so; do
+		add="$add --add $f"
+	done
+	for f in bash awk mawk bc mktemp timeout stdbuf dirname basename find stat readlink xargs expr od cmp diff id \
+		pidof pgrep ps readelf nm which fgrep egrep ip; do
+		f=$(PATH=/usr/bin:/bin:/usr/sbin:/sbin command -v $f || true)
+		add="$add${f:+ --add $f}"
+	done
+	# in /, so that no folder `tests` is taken for perf's
+	cases=${*:-$(cd / && "$perf" test list 2>&1 | sed -n 's/^ *\([0-9]*\): .*/\1/p')}
+	for n in $cases; do
+		code=0
+		# shellcheck disable=SC2086	# a list
+		timeout "${LIMIT:-300}" $soft machine --kernel "$kernel" --core "$core" $add --memory 1024 \
+			--state "${STATE:-$work/state}" \
+			--run "timeout -s KILL ${GUEST_LIMIT:-4} perf test -v $n 2>&1" >"$out/$n" 2>&1 || code=$?
+		grep -aE '^ *[0-9.: ]*.*: (Ok|Skip|FAILED!)' "$out/$n" | sed "s/^/$n: /" | grep . ||
+			echo "$n: stopped, status $code"
+	done
+}
+# the modules of Python that perf's tests import
+modules() {
+	/usr/bin/python3 -S -E -c 'import os, sys, glob, optparse, tempfile, logging, shutil, configparser, argparse
+import json, __future__, importlib.util, site, encodings.utf_8, subprocess
+for m in list(sys.modules.values()):
+	f = getattr(m, "__file__", None)
+	if f and f.startswith("/usr/lib/python3"):
+		print(f)
+		c = getattr(m, "__cached__", None)
+		if c and os.path.exists(c): print(c)'
+}
+
+# Each round is a script of the guest's, and a run of its own.  The round `basic` is for other cores than skylake.
+features() {
+	seq 1 2000 >"$work/in/n"
+	for i in 1 2 3 4 5 6 7 8 9 10; do cat "$work/in/n"; done >"$work/in/m"
+	cat >"$work/in/stat" <<'END'
+perf stat bzip2 -kf n
+perf stat -d bzip2 -kf n
+END
+	cat >"$work/in/mux" <<'END'
+# 12 events on 8 counters; then the same ones without multiplexing
+echo 1 >/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms
+first=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,LLC-loads
+first=$first,mem_inst_retired.all_stores
+more=dTLB-loads,dTLB-load-misses,br_inst_retired.conditional,br_inst_retired.near_taken
+for e in $first,$more $first $more; do perf stat -x, -e $e bzip2 -kf m; done
+END
+	cat >"$work/in/metrics" <<'END'
+perf stat -M TopdownL1 bzip2 -kf n
+perf stat -M Summary bzip2 -kf n
+perf stat -M MemoryTLB bzip2 -kf n
+perf stat --topdown -a bzip2 -kf n
+perf stat -e cycles -I 1 bzip2 -kf m
+END
+	cat >"$work/in/record" <<'END'
+r() { echo "== $*"; perf record -o /tmp/d -c 10007 "$@" bzip2 -kf n 2>&1 | tail -n 1; }
+show() { perf report -i /tmp/d --stdio "$@" 2>/dev/null | grep -v '^#' | grep . | head -n 12; }
+for m in u k p pp ppp upp; do r -e cycles:$m; show --sort dso,sym; done
+r -b -e cycles:u; show --sort dso_from,dso_to,mispredict	# perf 6.1.187 falls over symbol_from
+perf script -i /tmp/d -F brstack | head -n 1
+r -g -e cycles; show --no-children
+r --call-graph=lbr -e cycles:u; show --no-children
+r -d -e mem_load_retired.l1_miss:pp; show --sort sym,symbol_daddr
+r --per-thread -e cycles; show --sort dso
+r -a -e cycles; show --sort comm,dso
+END
+	cat >"$work/in/mem" <<'END'
+perf mem record -o /tmp/d bzip2 -kf n 2>&1 | tail -n 1
+perf mem -i /tmp/d report --stdio 2>/dev/null | grep -v '^#' | grep . | head -n 24
+END
+	cat >"$work/in/top" <<'END'
+(while :; do bzip2 -kf n; done) & l=$!
+sleep 9 | timeout -s INT 0.3 perf top --stdio -n -d 0.1 -c 1000003 2>&1 | grep -v '\[.\]  ' | head -n 60
+kill $l
+END
+	cat >"$work/in/watchdog" <<'END'
+# two fixed counters and all eight general ones
+f=cycles,instructions,branches,branch-misses,L1-dcache-loads,L1-dcache-load-misses,LLC-loads,dTLB-loads
+f=$f,dTLB-load-misses,mem_inst_retired.all_stores
+for w in 0 1; do
+	echo $w >/proc/sys/kernel/nmi_watchdog
+	perf stat -x, -e "{$f}" bzip2 -kf n
+	perf stat -x, -e cycles,instructions bzip2 -kf n
+done
+END
+	cat >"$work/in/all" <<'END'
+cp n other
+perf stat -a -A -x, -e cycles:u,instructions:u sh -c 'taskset 1 bzip2 -kf n & taskset 2 bzip2 -kf other; wait'
+perf stat -x, -e cycles:u,instructions:u bzip2 -kf n
+END
+	cat >"$work/in/basic" <<'END'
+dmesg | grep 'Performance Events'
+perf stat -x, -e cycles,instructions,branches,branch-misses bzip2 -kf n
+for m in '' :pp; do
+	perf record -o /tmp/d -e cycles$m -c 20011 bzip2 -kf n
+	perf report -i /tmp/d --stdio --sort dso,sym 2>/dev/null | grep -v '^#' | grep . | head -n 4
+done
+END
+	[ $# -gt 0 ] || set -- stat mux metrics record mem top watchdog all
+	for round; do
+		cpus=1
+		[ "$round" = all ] && cpus=2
+		echo "### $round"
+		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
+			--run "cd $work/in && sh $round 2>&1" || echo "status $?"
+	done
 }
 
 selftests() {
@@ -247,6 +355,7 @@ selftests() {
 
 case ${1:-} in
 inside | alone | stories | speed | horizons | processors | selftests) "$1" ;;
-perf-test) perf_test ;;
+perf-test) shift; perf_test "$@" ;;
+features) shift; features "$@" ;;
 *) sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -357,5 +357,5 @@ case ${1:-} in
 inside | alone | stories | speed | horizons | processors | selftests) "$1" ;;
 perf-test) shift; perf_test "$@" ;;
 features) shift; features "$@" ;;
-*) sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '3,14s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

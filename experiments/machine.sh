@@ -151,9 +151,10 @@ speed() {
 	took --state "$work/state2" --run true
 	loop() { echo "for i in $1; do bzip2 -kc numbers; done"; }
 	for _ in $(seq "$rounds"); do
-		took --run true; boot=$span e0=$(value executed)
-		took --run "cd $work/in; ($(loop '1 2 3 4 5 6 7 8')) >/dev/null"
-		functional=$(rate $(($(value executed) - e0)) "$boot")
+		took --run true; boot=$span
+		took --state "$work/state2" --run true; restored=$span e0=$(value executed)
+		took --state "$work/state2" --run "cd $work/in; ($(loop "$(seq -s ' ' 60)")) >/dev/null"
+		functional=$(rate $(($(value executed) - e0)) "$restored")
 		took --state "$work/state" --warm --run true; restored=$span w0=$(value warmed)
 		took --state "$work/state" --warm --run "cd $work/in; ($(loop '1 2 3 4 5')) >/dev/null"
 		warmed=$(rate $(($(value warmed) - w0)) "$restored")

@@ -348,8 +348,7 @@ END
 selftests() {
 	dir=${SELFTESTS:?the folder tools/testing/selftests/perf_events of linux-source}
 	for t in sigtrap_threads remove_on_exec; do
-		gcc -O1 -I"$dir/.." -isystem "$dir/../../../../include/uapi" -pthread \
-			-o "$work/in/$t" "$dir/$t.c"
+		gcc -O1 -I"$dir/.." -pthread -o "$work/in/$t" "$dir/$t.c"
 	done
 	guest --run 'for t in sigtrap_threads remove_on_exec; do '"$work"'/in/$t; done' 2>&1
 }

@@ -137,9 +137,10 @@ static inline void put(struct guest *g, uint64_t addr, const struct guest_insn *
 	path_put(p, addr, len | low << 8, low >> 56 | high << 8);
 }
 
+/* Byte by byte, as the emulator has just stored them: a load of both would have to wait for both stores to commit. */
 static inline unsigned mode_of(const struct guest_insn *i)
 {
-	return i->cpl | i->bits << 8;
+	return *(const volatile uint8_t *)&i->cpl | *(const volatile uint8_t *)&i->bits << 8;
 }
 
 /* guest_begin, whatever comes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The core of a machine with one processor has a thread of its own (guest_queue.h) while the next overflow is far:
- * the emulator is then ahead of it by two meetings at most.  Closer to an overflow, and wherever the guest looks at its
- * PMU, both go together in the emulator's thread.
+ * the emulator is then ahead of it by two meetings at most, which are the closer the nearer the overflow is.  Close to
+ * it, and wherever the guest looks at its PMU, both go together in the emulator's thread.
  *
  * The machine's clock, meanwhile, is the core's of the last meeting but one, whichever thread is faster, so two runs
  * are equal.  If a stretch takes so many cycles that the overflow comes all the same, its PMI is taken at the next
@@ -25,6 +25,7 @@ static void tell(void *guest, uint64_t mark, uint64_t told[QUEUE_TELLS])
 	told[1] = g->horizon;
 	told[2] = g->horizon_cycle;
 	told[3] = g->core_failed || g->deferred;
+	told[4] = mark;
 }
 
 int guest_ahead_create(struct guest *g, struct err *err)
@@ -32,13 +33,21 @@ int guest_ahead_create(struct guest *g, struct err *err)
 	return guest_queue_create(&g->queue, &(struct guest_queue_side){ g, guest_core_apply, tell }, err);
 }
 
-/* times: how many such distances.  Two meetings that take twice as long as the last one did must not reach it. */
-static bool far_enough(const struct guest *g, unsigned times)
+/* Instructions up to the next meeting; 0: the overflow is too near, so both go together.  At that meeting the emulator
+ * learns where the core was at the one before.  So what it has given since the last meeting that it knows of counts as
+ * well, and all of it is taken to need twice the cycles that the last stretch took, or SLOW each. */
+static uint64_t stretch(const struct guest *g)
 {
-	const uint64_t slow = NEAR_CYCLES + 4 * g->seen.took;
-	const uint64_t cycles = slow > AHEAD_CYCLES ? slow : AHEAD_CYCLES;
-	return g->seen.horizon > g->given && g->seen.horizon - g->given > times * (uint64_t)AHEAD_INSNS &&
-		g->seen.horizon_cycle > g->seen.now && g->seen.horizon_cycle - g->seen.now > times * cycles;
+	enum { SLOW = 4 };
+	const uint64_t rate = 2 * g->seen.took / (g->seen.length ? g->seen.length : 1);
+	const uint64_t cycles = g->seen.now + NEAR_CYCLES, insns = g->given + NEAR_INSNS;
+	if (g->seen.horizon_cycle <= cycles || g->seen.horizon <= insns)
+		return 0;
+	const uint64_t left = (g->seen.horizon_cycle - cycles) / (rate > SLOW ? rate : SLOW);
+	const uint64_t open = g->given - g->seen.at;
+	uint64_t most = left > open ? left - open : 0;
+	most = most < g->seen.horizon - insns ? most : g->seen.horizon - insns;
+	return most < MEET_LEAST ? 0 : most < MEET_MOST ? most : MEET_MOST;
 }
 
 void guest_together(struct guest *g)
@@ -68,23 +77,28 @@ void guest_apart(struct guest *g)
 		return;
 	}
 	g->seen.now = core_now(g->core);
+	g->seen.at = g->given;
 	g->seen.horizon = g->horizon;
 	g->seen.horizon_cycle = g->horizon_cycle;
-	g->ahead = far_enough(g, 2);	/* else it would soon have to come back */
-	g->meet_at = g->given + MEET_INSNS;
+	const uint64_t insns = stretch(g);
+	g->ahead = insns > 4 * MEET_LEAST;	/* else it would soon have to come back */
+	g->meet_at = g->given + insns;
 }
 
 void guest_meet(struct guest *g)
 {
 	uint64_t told[QUEUE_TELLS];
 	guest_queue_meet(g->queue, g->given, told);
-	g->meet_at = g->given + MEET_INSNS;
 	if (told[1]) {		/* 0: the first meeting */
 		g->seen.took = told[0] - g->seen.now;
+		g->seen.length = told[4] - g->seen.at;
 		g->seen.now = told[0];
+		g->seen.at = told[4];
 		g->seen.horizon = told[1];
 		g->seen.horizon_cycle = told[2];
 	}
-	if (told[3] || !far_enough(g, 1))
+	const uint64_t insns = stretch(g);
+	g->meet_at = g->given + insns;
+	if (told[3] || !insns)
 		guest_together(g);
 }

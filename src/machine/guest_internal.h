@@ -13,10 +13,10 @@
 enum {
 	GUEST_KEPT = 4096,	/* register files that are kept for PEBS, a power of two */
 	/* A path has 32 instructions at most, and seldom takes a thousand cycles.  NEAR: some such paths more. */
-	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 2048, NEAR_INSNS = 4096, NEAR_CYCLES = 8192,
-	/* The emulator meets the core that often, and may be two meetings ahead of it.  AHEAD_CYCLES: such a stretch of
-	 * instructions seldom takes 8 cycles each, if the one before did not (guest_ahead.c). */
-	MEET_INSNS = 512, AHEAD_INSNS = NEAR_INSNS + 2 * MEET_INSNS, AHEAD_CYCLES = NEAR_CYCLES + 8 * 2 * MEET_INSNS,
+	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 1024, NEAR_INSNS = 1024, NEAR_CYCLES = 3072,
+	/* Instructions between two meetings of emulator and core (guest_ahead.c).  MOST: about what the ring between
+	 * them holds. */
+	MEET_LEAST = 256, MEET_MOST = 4096,
 	GUEST_SPACES = 1 << 14,	/* address spaces that are told apart; later ones share the last tag */
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
 	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
@@ -99,8 +99,8 @@ struct guest {
 	struct guest_queue *queue;	/* NULL: there is none */
 	bool ahead;
 	struct {			/* what the core told last */
-		uint64_t now, horizon, horizon_cycle;
-		uint64_t took;		/* cycles between its last two meetings */
+		uint64_t now, at, horizon, horizon_cycle;	/* at: instructions that it had got */
+		uint64_t took, length;	/* cycles and instructions between its last two meetings */
 	} seen;
 	uint64_t meet_at;		/* by `given` */
 	uint64_t given;			/* instructions that the core has got, or will get */

@@ -13,7 +13,7 @@
 
 enum {
 	QUEUE_OP_WORDS = 4096,	/* the longest operation, its header included */
-	QUEUE_TELLS = 4,	/* words that the consumer tells at a meeting */
+	QUEUE_TELLS = 5,	/* words that the consumer tells at a meeting */
 };
 
 struct guest_queue;

@@ -50,9 +50,12 @@ static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w
 {
 	_Static_assert(sizeof(struct st_insn_def) == 24, "three words");
 	if (__builtin_expect(p->insns < p->knowns, 1)) {
-		uint64_t b[3];
-		memcpy(b, p->known + p->insns, sizeof b);
-		if (__builtin_expect(!((w0 ^ b[0]) | (w1 ^ b[1]) | (w2 ^ b[2])), 1))
+		const char *known = (const char *)(p->known + p->insns);
+		uint64_t k0, k1, k2;	/* no array: the compiler would fill it by vector stores, and read it at once */
+		memcpy(&k0, known, 8);
+		memcpy(&k1, known + 8, 8);
+		memcpy(&k2, known + 16, 8);
+		if (__builtin_expect(!((w0 ^ k0) | (w1 ^ k1) | (w2 ^ k2)), 1))
 			return;
 	}
 	path_append(p, w0, w1, w2);

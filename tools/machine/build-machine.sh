@@ -47,11 +47,11 @@ if [ "$(cat made 2>/dev/null)" != "$want" ]; then
 	mkdir -p bochs-3.0/instrument/softpmu
 	cp "$root/src/machine/bochs/instrument.h" bochs-3.0/instrument/softpmu
 	cp "$root/src/machine/bochs/bochs.mk" bochs-3.0/instrument/softpmu/Makefile.in
-	# No fast path for REP: each iteration is told.
-	(cd bochs-3.0 && CXXFLAGS='-O2 -g0 -pipe' CFLAGS='-O2 -g0 -pipe' ./configure -q --with-nogui \
+	# The red zone: SOFTPMU_CALL of instrument.h
+	(cd bochs-3.0 && CXXFLAGS='-O2 -g0 -pipe -mno-red-zone' CFLAGS='-O2 -g0 -pipe' ./configure -q --with-nogui \
 		--enable-instrumentation=instrument/softpmu --enable-x86-64 --enable-cpu-level=6 --enable-vmx=2 \
 		--enable-pci --enable-long-phy-address --enable-avx --enable-evex --enable-handlers-chaining \
-		--enable-trace-linking --enable-fast-function-calls --disable-repeat-speedups --disable-docbook \
+		--enable-trace-linking --enable-fast-function-calls --enable-repeat-speedups --disable-docbook \
 		--enable-a20-pin --enable-smp --disable-large-ramfile --disable-readline --disable-xpm \
 		>configure.out 2>&1) ||
 		{ tail -n 20 bochs-3.0/configure.out >&2; exit 1; }

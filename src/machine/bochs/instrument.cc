@@ -22,8 +22,6 @@
 #include <cstdlib>
 #include <cstring>
 
-bool softpmu_watches[PROCESSORS_MAX];
-
 namespace {
 
 struct settings {
@@ -64,9 +62,9 @@ Bit64u code_address(BX_CPU_C *c, Bit64u offset)
 void watch(unsigned cpu)
 {
 	const bool watches = !here.options.untimed && guest_watches(side[cpu].model);
-	if (watches && !softpmu_watches[cpu] && BX_SMP_PROCESSORS > 1)
+	if (watches && !BX_CPU(cpu)->softpmu_watched && BX_SMP_PROCESSORS > 1)
 		guest_time(side[cpu].model, processors_time(cpu));
-	softpmu_watches[cpu] = watches;
+	BX_CPU(cpu)->softpmu_watched = watches;
 }
 
 void on_interrupt(void *context, uint32_t sent, uint32_t lvt)
@@ -340,7 +338,8 @@ void softpmu_end(void)
 	for (unsigned i = PROCESSORS_MAX; i-- > 0;) {
 		guest_destroy(side[i].model);
 		side[i].model = NULL;
-		softpmu_watches[i] = false;
+		if (i < BX_SMP_PROCESSORS)
+			BX_CPU(i)->softpmu_watched = false;
 	}
 	here.model = NULL;
 }
@@ -375,9 +374,11 @@ static void wake(unsigned cpu)
 		guest_halted(s->model, bx_pc_system.time_ticks() - s->halted_from);
 }
 
-void softpmu_before(unsigned cpu, bxInstruction_c *i)
+extern "C" {
+
+__attribute__((used)) void softpmu_before(BX_CPU_C *c, bxInstruction_c *i)
 {
-	BX_CPU_C *c = BX_CPU(cpu);
+	const unsigned cpu = c->bx_cpuid;
 	if (!i->ilen())		/* none of the guest's: Bochs's own mark behind a trace */
 		return;
 	if (side[cpu].halted)
@@ -411,22 +412,67 @@ void softpmu_before(unsigned cpu, bxInstruction_c *i)
 	guest_begin(side[cpu].model, &in);
 }
 
-void softpmu_after(unsigned cpu)
+__attribute__((used)) void softpmu_after(BX_CPU_C *c)
 {
-	BX_CPU_C *c = BX_CPU(cpu);
 	/* it was true before, so there is nothing else to do, as watch has */
-	softpmu_watches[cpu] = guest_end(side[cpu].model, code_address(c, c->prev_rip));
+	c->softpmu_watched = guest_end(side[c->bx_cpuid].model, code_address(c, c->prev_rip));
+}
+
+__attribute__((used)) void softpmu_access(const BX_CPU_C *c, bx_address lin, unsigned len_rw)
+{
+	const unsigned rw = len_rw >> 16;
+	guest_access(side[c->bx_cpuid].model,
+		rw == BX_RW ? GUEST_UPDATE : rw & BX_WRITE ? GUEST_STORE : GUEST_LOAD, lin, len_rw & 0xffff);
+}
+
+}
+
+/* What SOFTPMU_CALL calls: the function of C++ with an aligned stack, and the registers that are to be kept. */
+#define KEPT(function) \
+	__asm__(".text\n.p2align 4\n" #function "_kept:\n" \
+		"push %rbp\nmov %rsp, %rbp\npush %rdi\npush %rsi\npush %rdx\npush %rax\nand $-16, %rsp\n" \
+		"call " #function "\n" \
+		"mov -8(%rbp), %rdi\nmov -16(%rbp), %rsi\nmov -24(%rbp), %rdx\nmov -32(%rbp), %rax\nleave\nret\n" \
+		".globl " #function "_kept\n")
+KEPT(softpmu_before);
+KEPT(softpmu_after);
+KEPT(softpmu_access);
+
+/* The common case of BX_CPU_C::linkTrace, which calls the next trace and so needs more of the stack with each branch;
+ * this one jumps to it.  The stack is looked at because some handlers call all the same. */
+void softpmu_link(BX_CPU_C *c, bxInstruction_c *i)
+{
+	enum { STACK = 0x10000 };
+	if (c->async_event)
+		return;
+	if (c->softpmu_watched || BX_SMP_PROCESSORS > 1)
+		return c->linkTrace(i);
+	if (c->cpuloop_stack_anchor - (Bit8u *)__builtin_frame_address(0) > STACK)
+		return;
+	const Bit32u passed = (Bit32u)(c->icount - c->icount_last_sync);
+	if (passed >= bx_pc_system.getNumCpuTicksLeftNextEvent())
+		return;
+	bxInstruction_c *next = i->getNextTrace(c->iCache.traceLinkTimeStamp);
+	if (!next)
+		return c->linkTrace(i);
+	c->sync_icount();
+	BX_TICKN(passed);
+	c->gen_reg[BX_64BIT_REG_RIP].rrx += next->ilen();
+	return softpmu_method(c, (BxExecutePtr_tR)next->execute1)(next);
+}
+
+void softpmu_rounds(unsigned rounds)
+{
+	BX_CPU_C *c = BX_CPU(0);	/* there are batches with one processor only */
+	c->icount += rounds;
+	c->icount_last_sync += rounds;
+	BX_TICKN(rounds);
 }
 
 void softpmu_iteration(unsigned cpu)
 {
 	guest_iteration(side[cpu].model);
 	watch(cpu);
-}
-
-void softpmu_access(unsigned cpu, bx_address lin, unsigned len, unsigned rw)
-{
-	guest_access(side[cpu].model, rw == BX_RW ? GUEST_UPDATE : rw & BX_WRITE ? GUEST_STORE : GUEST_LOAD, lin, len);
 }
 
 static void event(unsigned cpu, const guest_trap *t)
@@ -440,7 +486,7 @@ void softpmu_exception(unsigned cpu, unsigned vector, unsigned code)
 {
 	BX_CPU_C *c = BX_CPU(cpu);
 	guest_trap t = { code_address(c, c->prev_rip), vector == BX_PF_EXCEPTION ? c->cr2 : 0, vector, code, false };
-	if (softpmu_watches[cpu])
+	if (BX_CPU(cpu)->softpmu_watched)
 		event(cpu, &t);
 }
 
@@ -448,13 +494,13 @@ void softpmu_interrupt(unsigned cpu, unsigned vector)
 {
 	BX_CPU_C *c = BX_CPU(cpu);
 	guest_trap t = { code_address(c, c->gen_reg[BX_64BIT_REG_RIP].rrx), 0, vector, 0, true };
-	if (softpmu_watches[cpu])
+	if (BX_CPU(cpu)->softpmu_watched)
 		event(cpu, &t);
 }
 
 void softpmu_halt(unsigned cpu)
 {
-	side[cpu].halted = softpmu_watches[cpu];
+	side[cpu].halted = BX_CPU(cpu)->softpmu_watched;
 	side[cpu].halted_from = bx_pc_system.time_ticks();
 }
 
@@ -558,7 +604,7 @@ void softpmu_lvt(unsigned cpu, unsigned entry, Bit32u value)
 
 Bit32u softpmu_ticks(Bit32u instructions)
 {
-	return softpmu_watches[0] ? (Bit32u)guest_ticks(side[0].model, instructions) : instructions;
+	return BX_CPU(0)->softpmu_watched ? (Bit32u)guest_ticks(side[0].model, instructions) : instructions;
 }
 
 unsigned processors_paging(unsigned cpu)

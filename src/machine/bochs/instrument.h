@@ -2,8 +2,8 @@
  * What Bochs calls while it executes a guest, and what the lines of bochs.patch call.  Bochs includes this file in all
  * its sources under this name (--enable-instrumentation), and calls the functions through the macros below.
  *
- * What is called for each instruction and access first looks whether somebody wants to know: while nothing is timed,
- * the guest runs at Bochs's own speed.
+ * What is called for each instruction and access first looks whether somebody wants to know.  While nobody does, the
+ * guest runs at Bochs's own speed and more: REP goes in batches, and a branch jumps to its next trace (softpmu_link).
  */
 #ifndef SOFTPMU_INSTRUMENT_H
 #define SOFTPMU_INSTRUMENT_H
@@ -12,16 +12,37 @@ class bxInstruction_c;
 /* Instructions keep their bytes, which are what the model decodes. */
 #define BX_INSTR_STORE_OPCODE_BYTES
 
-/* By processor: instructions and their accesses are wanted. */
-extern bool softpmu_watches[];
+/* Calls a function with the processor in RDI and more in RSI and EDX; these three and RAX are kept.  To the compiler
+ * it is no call but a line of assembly.  So a handler that calls nothing else saves no registers for what happens only
+ * while the guest is timed.  Bochs is compiled with -mno-red-zone for it. */
+#define SOFTPMU_CALL(function, ...) \
+	__asm__ volatile("call " #function "_kept" : : "D"(this), ##__VA_ARGS__ : \
+		"rcx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", \
+		"xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
+#define SOFTPMU_WATCHED		__builtin_expect(this->softpmu_watched, 0)
+
+/* Handlers are not virtual, so the first word of a pointer to one is its address (Itanium C++ ABI). */
+template <class C, class I> struct softpmu_handler {
+	C *c;
+	void (*f)(C *, I *);
+	__attribute__((always_inline)) void operator()(I *i) const { return f(c, i); }
+};
+template <class C, class I>
+__attribute__((always_inline)) inline softpmu_handler<C, I> softpmu_method(C *c, void (C::*m)(I *))
+{
+	softpmu_handler<C, I> h = { c, nullptr };
+	__builtin_memcpy(&h.f, &m, sizeof h.f);
+	return h;
+}
 
 void softpmu_start(unsigned cpu);
 void softpmu_end(void);
 void softpmu_reset(unsigned cpu, unsigned type);
-void softpmu_before(unsigned cpu, bxInstruction_c *i);
-void softpmu_after(unsigned cpu);
 void softpmu_iteration(unsigned cpu);
-void softpmu_access(unsigned cpu, bx_address lin, unsigned len, unsigned rw);
+/* Further rounds of a REP than the one that counts by itself.  How many a batch has depends on timers that follow the
+ * host's clock; what is counted does not. */
+void softpmu_rounds(unsigned rounds);
+void softpmu_link(class BX_CPU_C *c, bxInstruction_c *i);	/* goes on behind a branch */
 void softpmu_exception(unsigned cpu, unsigned vector, unsigned code);
 void softpmu_interrupt(unsigned cpu, unsigned vector);
 void softpmu_halt(unsigned cpu);
@@ -61,14 +82,19 @@ void softpmu_monitor(Bit64u addr);			/* stores to the physical address are to be
 #define BX_INSTR_CACHE_CNTRL(cpu, what)
 #define BX_INSTR_TLB_CNTRL(cpu, what, value)	softpmu_control(cpu, what, value)
 #define BX_INSTR_PREFETCH_HINT(cpu, what, seg, offset)
-#define BX_INSTR_BEFORE_EXECUTION(cpu, i)	do { if (softpmu_watches[cpu]) softpmu_before(cpu, i); } while (0)
-#define BX_INSTR_AFTER_EXECUTION(cpu, i)	do { if (softpmu_watches[cpu]) softpmu_after(cpu); } while (0)
-#define BX_INSTR_REPEAT_ITERATION(cpu, i)	do { if (softpmu_watches[cpu]) softpmu_iteration(cpu); } while (0)
+#define BX_INSTR_BEFORE_EXECUTION(cpu, i) \
+	do { if (SOFTPMU_WATCHED) SOFTPMU_CALL(softpmu_before, "S"(i)); } while (0)
+#define BX_INSTR_AFTER_EXECUTION(cpu, i)	do { if (SOFTPMU_WATCHED) SOFTPMU_CALL(softpmu_after); } while (0)
+#define BX_INSTR_REPEAT_ITERATION(cpu, i)	do { if (SOFTPMU_WATCHED) softpmu_iteration(cpu); } while (0)
 #define BX_INSTR_INP(port, len)
 #define BX_INSTR_INP2(port, len, value)
 #define BX_INSTR_OUTP(port, len, value)		softpmu_out(port, value)
 #define BX_INSTR_LIN_ACCESS(cpu, lin, phy, len, type, rw) \
-	do { if (softpmu_watches[cpu]) softpmu_access(cpu, lin, len, rw); } while (0)
+	do { \
+		if (SOFTPMU_WATCHED) \
+			SOFTPMU_CALL(softpmu_access, "S"((Bit64u) (lin)), \
+				"d"((unsigned) (len) | (unsigned) (rw) << 16)); \
+	} while (0)
 #define BX_INSTR_PHY_ACCESS(cpu, phy, len, type, rw)
 #define BX_INSTR_VMEXIT(cpu, reason, qualification)
 

@@ -47,7 +47,7 @@ void account(unsigned n)
 		return;
 	}
 	now.halted = false;
-	if (!softpmu_watches[n]) {
+	if (!BX_CPU(n)->softpmu_watched) {
 		*time += executed;
 		return;
 	}
@@ -66,13 +66,13 @@ void run_turn(unsigned n)
 {
 	while (now.time[n] < now.end) {
 		now.from = BX_CPU(n)->get_icount();
-		if (softpmu_watches[n] && guest_now(processors_model(n)) + BEHIND < now.time[n])
+		if (BX_CPU(n)->softpmu_watched && guest_now(processors_model(n)) + BEHIND < now.time[n])
 			guest_time(processors_model(n), now.time[n]);
 		BX_CPU(n)->cpu_run_trace();
 		account(n);
 	}
 	BX_CPU(n)->sync_icount();
-	if (softpmu_watches[n])
+	if (BX_CPU(n)->softpmu_watched)
 		processors_yield(n);
 }
 
@@ -83,7 +83,7 @@ Bit64u round_length(bool halted)
 		return next < 1 ? 1 : next > ROUND_IDLE ? (Bit64u)ROUND_IDLE : next;
 	}
 	for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++)
-		if (softpmu_watches[i])
+		if (BX_CPU(i)->softpmu_watched)
 			return ROUND_TIMED;
 	return ROUND_FREE;
 }
@@ -94,13 +94,13 @@ Bit64u round_length(bool halted)
 Bit64u processors_time(unsigned cpu)
 {
 	const Bit64u time = now.time[cpu] > now.clock ? now.time[cpu] : now.clock;
-	return cpu == now.turn && !softpmu_watches[cpu] ? time + (BX_CPU(cpu)->get_icount() - now.from) : time;
+	return cpu == now.turn && !BX_CPU(cpu)->softpmu_watched ? time + (BX_CPU(cpu)->get_icount() - now.from) : time;
 }
 
 /* While nothing is timed, traces follow each other as on one processor: Bochs links them. */
 bool softpmu_turn_ends(unsigned cpu)
 {
-	return softpmu_watches[cpu] || now.time[cpu] + (BX_CPU(cpu)->get_icount() - now.from) >= now.end;
+	return BX_CPU(cpu)->softpmu_watched || now.time[cpu] + (BX_CPU(cpu)->get_icount() - now.from) >= now.end;
 }
 
 /* Bochs looks for monitored addresses only in stores that go by no pointer into the host's memory, and makes no such

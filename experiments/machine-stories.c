@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Programs whose time goes where no tool of user mode looks: machine-stories calls | switches | faults | interrupts
+ * Programs whose time goes where no tool of user mode looks: machine-stories calls | switches | faults | interrupts | walk
  *   calls       about half of its time in short system calls (reads of a byte of /dev/zero), half in a loop of its own
  *   switches    two processes that pass a byte to and fro through pipes
  *   faults      maps, touches and unmaps 512 pages, again and again
  *   interrupts  a loop of its own under an interval timer of 20,000 signals a second
+ *   walk        one load of each line of an array, whose first and last address it prints: for data addresses
  */
 #include <signal.h>
 #include <stdint.h>
@@ -86,14 +87,25 @@ static int interrupts(void)
 	return 0;
 }
 
+static int walk(void)
+{
+	static volatile char array[1 << 20];
+	for (unsigned k = 0; k < 4; k++)
+		for (size_t i = 0; i < sizeof array; i += 64)
+			sum += (uint64_t)array[i];
+	printf("%p %p\n", (const void *)array, (const void *)(array + sizeof array - 1));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; int (*run)(void); } story[] = {
 		{ "calls", calls }, { "switches", switches }, { "faults", faults }, { "interrupts", interrupts },
+		{ "walk", walk },
 	};
 	for (size_t i = 0; argc == 2 && i < sizeof story / sizeof *story; i++)
 		if (!strcmp(argv[1], story[i].name))
 			return story[i].run();
-	fprintf(stderr, "machine-stories calls | switches | faults | interrupts\n");
+	fprintf(stderr, "machine-stories calls | switches | faults | interrupts | walk\n");
 	return 2;
 }

@@ -141,31 +141,34 @@ took() {	# OPTION... : a guest with bzip2, and how long it took
 	guest --add /usr/bin/bzip2 "$@" >/dev/null 2>&1
 	span=$(awk -v a="$t0" -v b="$(seconds)" 'BEGIN { print b - a }')
 }
-rate() {	# INSTRUCTIONS SECONDS : of the last guest, in millions a second, without these seconds
-	awk -v n="$1" -v s="$span" -v b="$2" 'BEGIN { printf "%.1f\n", n / (s - b) / 1e6 }'
+rate() {	# INSTRUCTIONS : of the last guest, in millions a second
+	awk -v n="$1" -v s="$span" 'BEGIN { printf "%.1f\n", n / s / 1e6 }'
 }
 timed() { echo $(($(value instructions_user) + $(value instructions_kernel))); }
 
+# How long a command of the guest takes: from its line "begin" to its line "end", which come as they are written.
+between() {	# OPTION... : as took
+	guest --add /usr/bin/bzip2 "$@" 2>"$work/err" |
+		while read -r line; do echo "$line $(seconds)"; done >"$work/lines"
+	span=$(awk '{ t[$1] = $2 } END { print t["end"] - t["begin"] }' "$work/lines")
+}
 speed() {
 	took --state "$work/state" --warm --run true	# saves it
 	took --state "$work/state2" --run true
 	loop() { echo "for i in $1; do bzip2 -kc numbers; done"; }
+	body() { echo "cd $work/in; echo begin; ($(loop "$1")) >/dev/null; echo end"; }
 	for _ in $(seq "$rounds"); do
 		took --run true; boot=$span
 		took --state "$work/state2" --run true; restored=$span e0=$(value executed)
-		took --state "$work/state2" --run "cd $work/in; ($(loop "$(seq -s ' ' 60)")) >/dev/null"
-		functional=$(rate $(($(value executed) - e0)) "$restored")
-		took --state "$work/state" --warm --run true; restored=$span w0=$(value warmed)
-		took --state "$work/state" --warm --run "cd $work/in; ($(loop '1 2 3 4 5')) >/dev/null"
-		warmed=$(rate $(($(value warmed) - w0)) "$restored")
-		for how in "stat -e cycles,instructions" "record -o /tmp/d -e instructions -c 100003" \
-			"record -o /tmp/d -e cycles -c 100003"; do
-			# what the guest's perf takes to start is not the model's
-			took --state "$work/state2" --run "cd $work/in; perf $how sh -c true >/dev/null 2>&1"
-			base=$span n0=$(timed)
-			took --state "$work/state2" --run "cd $work/in; perf $how sh -c '
-				$(loop '1 2 3 4 5')' >/dev/null 2>&1"
-			rate $(($(timed) - n0)) "$base"
+		between --state "$work/state2" --run "$(body "$(seq -s ' ' 60)")"
+		functional=$(rate $(($(value executed) - e0)))
+		took --state "$work/state" --warm --run true; w0=$(value warmed)
+		between --state "$work/state" --warm --run "$(body '1 2 3 4 5')"
+		warmed=$(rate $(($(value warmed) - w0)))
+		record="record -q -B -N -o /tmp/d -c 100003"
+		for how in "stat -o /tmp/d -e cycles,instructions" "$record -e instructions" "$record -e cycles"; do
+			between --state "$work/state2" --run "perf $how sh -c '$(body '1 2 3 4 5')'"
+			rate "$(timed)"
 		done >"$work/detailed"
 		echo "$functional $warmed $(paste -sd ' ' "$work/detailed") $boot $restored"
 	done >"$work/rounds"
@@ -174,7 +177,7 @@ speed() {
 		cut -d' ' -f$c "$work/rounds" | sort -g | awk -v c=$c '{ v[NR] = $1 } END {
 			split("functional|warmed|under perf stat|under perf record -e instructions -c 100003|" \
 				"under perf record -e cycles -c 100003|seconds to boot|seconds from a state", name, "|")
-			print "| " name[c] " | " v[int((NR + 1) / 2)] " |" }'
+			printf "| %s | %s | %s to %s |\n", name[c], v[int((NR + 1) / 2)], v[1], v[NR] }'
 	done
 }
 
@@ -240,7 +243,7 @@ perf_test() {
 		add="$add --add $f"
 	done
 	for f in bash awk mawk bc mktemp timeout stdbuf dirname basename find stat readlink xargs expr od cmp diff id \
-		pidof pgrep ps readelf nm which fgrep egrep ip; do
+		pidof pgrep ps readelf nm objdump which fgrep egrep ip; do
 		f=$(PATH=/usr/bin:/bin:/usr/sbin:/sbin command -v $f || true)
 		add="$add${f:+ --add $f}"
 	done
@@ -307,9 +310,22 @@ END
 perf mem record -o /tmp/d bzip2 -kf n 2>&1 | tail -n 1
 perf mem -i /tmp/d report --stdio 2>/dev/null | grep -v '^#' | grep . | head -n 24
 END
+	cat >"$work/in/addresses" <<'END'
+# the address of each sampled load of `walk`, and how far the next one is
+set -- $(./stories walk)
+perf record -q -d -o /tmp/d -c 503 -e mem_inst_retired.all_loads:upp ./stories walk >/dev/null
+echo "array: $*"
+perf script -i /tmp/d -F addr,ip,sym | awk '$3 == "walk" { print $1 }' >/tmp/a
+while read -r a; do
+	a=$((0x$a))
+	[ "$a" -ge $(($1)) ] && [ "$a" -le $(($2)) ] && place=in || place=out
+	echo "$place, next one ${before:+$((a - before))}"
+	before=$a
+done </tmp/a | sort | awk '{ n[$0]++ } END { for (k in n) print n[k] " samples: " k }'
+END
 	cat >"$work/in/top" <<'END'
-(while :; do bzip2 -kf n; done) & l=$!
-sleep 9 | timeout -s INT 0.3 perf top --stdio -n -d 0.1 -c 1000003 2>&1 | grep -v '\[.\]  ' | head -n 60
+(while :; do bzip2 -kf n; sleep 0.2; done) & l=$!
+sleep 9 | timeout -s INT 2.5 perf top --stdio -n -d 1 -c 1000003 2>&1 | grep -v '\[.\]  ' | head -n 60
 kill $l
 END
 	cat >"$work/in/watchdog" <<'END'
@@ -335,12 +351,13 @@ for m in '' :pp; do
 	perf report -i /tmp/d --stdio --sort dso,sym 2>/dev/null | grep -v '^#' | grep . | head -n 4
 done
 END
-	[ $# -gt 0 ] || set -- stat mux metrics record mem top watchdog all
+	gcc -O1 -o "$work/in/stories" experiments/machine-stories.c
+	[ $# -gt 0 ] || set -- stat mux metrics record mem addresses top watchdog all
 	for round; do
 		cpus=1
 		[ "$round" = all ] && cpus=2
 		echo "### $round"
-		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
+		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout --add "$(command -v mawk)" \
 			--run "cd $work/in && sh $round 2>&1" || echo "status $?"
 	done
 }

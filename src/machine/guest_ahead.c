@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The core of a machine with one processor has a thread of its own (guest_queue.h) while the next overflow is far:
- * the emulator is then ahead of it by two meetings at most, which are the closer the nearer the overflow is.  Close to
- * it, and wherever the guest looks at its PMU, both go together in the emulator's thread.
+ * While the next overflow is far, the core of a machine with one processor has a thread of its own (guest_queue.h).
+ * The emulator is then ahead of the core by two meetings at most.  The nearer the overflow, the closer the meetings.
+ * Close to the overflow, and wherever the guest looks at its PMU, both go together in the emulator's thread.
  *
- * The machine's clock, meanwhile, is the core's of the last meeting but one, whichever thread is faster, so two runs
- * are equal.  If a stretch takes so many cycles that the overflow comes all the same, its PMI is taken at the next
- * meeting: late, and counted in guest_report.late.
+ * While the emulator is ahead, the machine's clock is the core's at the last meeting but one.  That does not depend on
+ * which thread is faster, so two runs are equal.  If a stretch takes so many cycles that the overflow comes all the
+ * same, its PMI is taken at the next meeting: late, and counted in guest_report.late.
  */
 #include "machine/guest_internal.h"
 
@@ -34,8 +34,8 @@ int guest_ahead_create(struct guest *g, struct err *err)
 }
 
 /* Instructions up to the next meeting; 0: the overflow is too near, so both go together.  At that meeting the emulator
- * learns where the core was at the one before.  So what it has given since the last meeting that it knows of counts as
- * well, and all of it is taken to need twice the cycles that the last stretch took, or SLOW each. */
+ * learns where the core was at the one before.  So what it has given since the last meeting that it knows of counts,
+ * too.  Each instruction is taken to need twice the cycles that one of the last stretch took, and at least SLOW. */
 static uint64_t stretch(const struct guest *g)
 {
 	enum { SLOW = 4 };
@@ -89,7 +89,7 @@ void guest_meet(struct guest *g)
 {
 	uint64_t told[QUEUE_TELLS];
 	guest_queue_meet(g->queue, g->given, told);
-	if (told[1]) {		/* 0: the first meeting */
+	if (told[1]) {		/* 0: the first meeting, nothing is told yet */
 		g->seen.took = told[0] - g->seen.now;
 		g->seen.length = told[4] - g->seen.at;
 		g->seen.now = told[0];

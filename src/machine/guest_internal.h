@@ -12,7 +12,7 @@
 
 enum {
 	GUEST_KEPT = 4096,	/* register files that are kept for PEBS, a power of two */
-	/* A path has 32 instructions at most, and seldom takes a thousand cycles.  NEAR: some such paths more. */
+	/* A path has 32 instructions at most, and seldom takes a thousand cycles.  NEAR: a few such paths more. */
 	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 1024, NEAR_INSNS = 1024, NEAR_CYCLES = 3072,
 	/* Instructions between two meetings of emulator and core (guest_ahead.c).  MOST: about what the ring between
 	 * them holds. */
@@ -21,7 +21,7 @@ enum {
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
 	GUEST_RECENT = 1024,	/* pages that are known to be told, by low bits */
 	GUEST_PCID_COUNT = 4096,
-	GUEST_WAITING = 16,	/* with more of them all is dropped */
+	GUEST_WAITING = 16,	/* drops that wait; if there are more, all is dropped */
 	GUEST_CODE_SEEN = 8192,	/* pages of code whose file was asked for */
 };
 
@@ -38,13 +38,13 @@ struct guest_pages {
 	unsigned mode;			/* set of enum guest_mode */
 	uint64_t cr3;
 	uint64_t recent[GUEST_RECENT];	/* pages that are told and current; 0: none */
-	/* A clock that counts drops.  A page is current if it was told or confirmed behind the last drop that means
+	/* A clock that counts drops.  A page is current if it was told or confirmed after the last drop that concerns
 	 * it. */
 	uint32_t clock, all, not_global, space[GUEST_SPACES];
 	uint16_t owner[GUEST_PCID_COUNT];	/* tag + 1 of the space that had this PCID last */
 	uint16_t pcid[GUEST_SPACES];		/* the PCID of a space + 1 */
 	int dropped;			/* enum st_drop_what of the last drop, if nothing was done since; else -1 */
-	/* While nobody watches: drops that the core is told of when somebody does, and the space that it knows. */
+	/* While nobody watches: drops that the core is told of once somebody watches, and the space that it knows. */
 	struct { unsigned what; uint64_t addr; } wait[GUEST_WAITING];
 	unsigned waiting, told_tag;
 };
@@ -57,7 +57,7 @@ struct guest {
 	struct core_config config;
 	struct spmu_model *model;
 	struct spmu *pmu;
-	struct spmu *idle_pmu;		/* shared: which registers there are, while the core's thread has `pmu` */
+	struct spmu *idle_pmu;		/* shared: says which registers there are while the core's thread has `pmu` */
 	struct isa *isa;
 	struct path_store *paths;
 	struct machine *machine;
@@ -74,10 +74,10 @@ struct guest {
 	struct path path;
 	struct { uint64_t ip; unsigned len; bool rep, jcc; } insn;
 	bool begun;			/* an instruction has begun and is not complete */
-	/* CPL and word size of the path's instructions, if another one with these needs nothing but to be put behind
-	 * them; else 0 */
+	/* CPL and word size of the path's instructions, if another one with the same is simply put behind them;
+	 * else 0 */
 	unsigned mode;
-	bool timed;			/* and it is one that the core times */
+	bool timed;			/* the instruction is one that the core times */
 	bool rep_open;			/* the last path was a round of a REP instruction */
 	unsigned cpl;			/* of the path, and of what the core has in flight: 0 or 3 */
 	unsigned tag;			/* of the address space */
@@ -88,14 +88,14 @@ struct guest {
 	unsigned delivered;
 	uint64_t delivery[2 * GUEST_DELIVERED];	/* as st_delivery */
 	struct guest_stream *stream;	/* NULL: nobody wants it */
-	struct guest_code *code;	/* which files its blocks are of; NULL: nobody wants it, or has a list */
-	bool owes;			/* the last record is a block, which led to next_ip */
+	struct guest_code *code;	/* which files the blocks are of; NULL: nobody wants it, or there is no list */
+	bool owes;			/* the last record is a block; that it led to next_ip is not recorded yet */
 	bool owes_space;		/* the space has changed since the last block */
 	uint64_t tables;		/* of the space */
 	uint64_t next_ip;
 
-	/* The core in a thread of its own (guest_ahead.c).  What is behind `applied` belongs to whoever has the core:
-	 * to that thread while `ahead` is set. */
+	/* The core in a thread of its own (guest_ahead.c).  The fields from `applied` on belong to whoever has the
+	 * core: to that thread while `ahead` is set. */
 	struct guest_queue *queue;	/* NULL: there is none */
 	bool ahead;
 	struct {			/* what the core told last */
@@ -113,13 +113,13 @@ struct guest {
 	uint32_t deferred_lvt;
 	/* what the PMU has seen */
 	uint64_t consumed;		/* instructions */
-	uint64_t horizon;		/* no PMI before `applied` reaches this, or the core's clock the next one */
+	uint64_t horizon;		/* no PMI before `applied` reaches this, or the core's clock horizon_cycle */
 	uint64_t horizon_cycle, watermark;	/* watermark: all before this cycle has been counted */
-	bool near;			/* close to them, where the PMU gets all records */
+	bool near;			/* close to either, where the PMU gets all records */
 	struct spmu_wants wants;	/* what the core hands over */
-	bool keeps;			/* register files, for PEBS */
+	bool keeps;			/* register files are kept for PEBS */
 	struct spmu_registers *kept;	/* before instruction n: kept[n % GUEST_KEPT] */
-	uint64_t kept_first, kept_next;	/* those that are there */
+	uint64_t kept_first, kept_next;	/* the first n that is there, and one behind the last */
 	uint64_t clock;			/* the core's cycle that the machine's clock has reached */
 	uint64_t passed_untimed;	/* what that has counted of report.untimed */
 	uint64_t cycles_from;		/* the cycle since when the core has this privilege */
@@ -129,12 +129,12 @@ struct guest {
 /* guest_pmu.c */
 int  guest_pmu_create(struct guest *g, struct err *err);
 struct spmu_record *guest_take_batch(void *context, const struct spmu_batch *b);
-void guest_renew(struct guest *g);	/* after the PMU's registers may have changed, or it has seen more */
-/* Everything that is complete has retired, and the PMU has seen it. */
+void guest_renew(struct guest *g);	/* after the PMU's registers may have changed, or the PMU has seen more */
+/* Afterwards everything that is complete has retired, and the PMU has seen it. */
 void guest_settle(struct guest *g, uint64_t next_ip);
-/* Passes on what is pending, and sets what the PMU gets from here on by how close the next overflow is. */
+/* Passes on what is pending.  From here on, what the PMU gets depends on how close the next overflow is. */
 void guest_approach(struct guest *g);
-/* How close it is: instructions are run one by one where it may come within a path. */
+/* How close the next overflow is: instructions are run one by one where it may come within a path. */
 enum guest_closeness { GUEST_FAR, GUEST_NEAR, GUEST_STEPPING };
 static inline enum guest_closeness guest_closeness(const struct guest *g)
 {
@@ -146,9 +146,9 @@ static inline enum guest_closeness guest_closeness(const struct guest *g)
 }
 /* guest_ahead.c */
 int  guest_ahead_create(struct guest *g, struct err *err);
-/* The core has done all that it was given, and is the caller's. */
+/* Afterwards the core has done all that it was given, and is the caller's. */
 void guest_together(struct guest *g);
-void guest_apart(struct guest *g);	/* if the next overflow is far enough: the core is its thread's */
+void guest_apart(struct guest *g);	/* if the next overflow is far enough: gives the core to its thread */
 void guest_meet(struct guest *g);
 /* guest_core.c: each writes its record, and does to the core what a replay of the record does. */
 /* complete: how many instructions it completes; slots: how many values */
@@ -192,7 +192,7 @@ void guest_pages_resume(struct guest *g);	/* somebody watches from now on */
 /* What the core was told last of the page that holds the address, or NULL. */
 struct told_page;
 struct told_page *guest_pages_find(const struct guest *g, uint64_t addr);
-/* The address is used next: its page is told, if it is not yet.  addr: with its tag. */
+/* The address is used next: the core is told of its page, unless it was already.  addr: with its tag. */
 void guest_pages_ask(struct guest *g, uint64_t addr);
 /* Nothing is to be told of the address, and all bytes are in one page. */
 static inline bool guest_pages_used(const struct guest *g, uint64_t addr, unsigned bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * The ring of guest_queue.h: one producer, one consumer.  Who has to wait looks again for a while, which is enough
- * where each side has a processor of the host, and then sleeps.
+ * The ring of guest_queue.h: one producer, one consumer.  A side that has to wait polls for a while, then sleeps.  The
+ * polling is enough where each side has a processor of the host.
  */
 #include "machine/guest_queue.h"
 #include <pthread.h>
@@ -15,7 +15,7 @@ enum {
 	APPLY_WORDS = 4096,		/* the consumer does so many at once */
 	PUBLISH_WORDS = 256,		/* the producer shows what it has written in such pieces */
 	FREE_WORDS = RING_WORDS / 8,	/* and the consumer what it has read */
-	PAST = 8,			/* `apply` may look at words behind the last one, in vain */
+	PAST = 8,			/* `apply` may read so many words behind the last one, and does not use them */
 };
 #define OP_MEET UINT64_MAX		/* header of a meeting; its mark follows */
 #define OP_WRAP (UINT64_MAX - 1)	/* the ring goes on at its beginning */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * The paths that a guest takes, as the blocks of isa.h.  A path is a stretch of instructions that were executed one
- * behind the other, with the accesses that they made.  Paths that are alike in addresses, bytes and kinds of accesses
+ * after the other, with the accesses that they made.  Paths that are alike in addresses, bytes and kinds of accesses
  * are decoded once.  Code that was changed has other bytes, and so is another path.
  *
  * Most paths are taken again.  So each begins with a guess, and its instructions are compared with those of the guess
@@ -23,7 +23,7 @@ struct path {
 	unsigned open;		/* slots of complete instructions */
 	uint8_t word_bytes;
 	bool repeats;		/* a round of a REP instruction; the path is that instruction */
-	/* While `knowns` is not 0, the instructions are those of the guess, which has so many, and insn[] has none. */
+	/* How many instructions the guess has.  While not 0, the path's are the first of them, and insn[] has none. */
 	unsigned knowns;
 	const struct st_insn_def *known;
 	const struct path_known *guess;
@@ -43,7 +43,7 @@ size_t path_store_count(const struct path_store *s);
 void path_guess(struct path_store *s, struct path *p, uint64_t addr);
 /* The guess is given up: insn[] gets the instructions so far, and the one that has begun. */
 void path_own(struct path *p);
-/* Where the guess is wrong, or was given up. */
+/* As path_put, where the guess is wrong or was given up. */
 void path_append(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2);
 /* The instruction that begins behind the others, as the words of a struct st_insn_def. */
 static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w2)
@@ -51,7 +51,7 @@ static inline void path_put(struct path *p, uint64_t w0, uint64_t w1, uint64_t w
 	_Static_assert(sizeof(struct st_insn_def) == 24, "three words");
 	if (__builtin_expect(p->insns < p->knowns, 1)) {
 		const char *known = (const char *)(p->known + p->insns);
-		uint64_t k0, k1, k2;	/* no array: the compiler would fill it by vector stores, and read it at once */
+		uint64_t k0, k1, k2;	/* no array: the compiler would fill one by vector stores and read it at once */
 		memcpy(&k0, known, 8);
 		memcpy(&k1, known + 8, 8);
 		memcpy(&k2, known + 16, 8);

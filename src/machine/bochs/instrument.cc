@@ -29,7 +29,7 @@ struct settings {
 	std::vector<std::string> set;
 	guest_timing timing = GUEST_COUNTING;
 	bool reload_msrs = false, warm = false;
-	bool untimed = false;		/* never */
+	bool untimed = false;		/* nothing is ever timed */
 };
 
 struct processor_side {
@@ -361,7 +361,7 @@ void softpmu_reset(unsigned cpu, unsigned type)
 	}
 }
 
-/* It goes on behind a halt: the time in between has passed already. */
+/* The processor goes on after a halt: the time in between has passed already. */
 static void wake(unsigned cpu)
 {
 	processor_side *s = &side[cpu];
@@ -414,7 +414,7 @@ __attribute__((used)) void softpmu_before(BX_CPU_C *c, bxInstruction_c *i)
 
 __attribute__((used)) void softpmu_after(BX_CPU_C *c)
 {
-	/* it was true before, so there is nothing else to do, as watch has */
+	/* softpmu_watched was true before, so this is all that watch would do */
 	c->softpmu_watched = guest_end(side[c->bx_cpuid].model, code_address(c, c->prev_rip));
 }
 
@@ -427,7 +427,7 @@ __attribute__((used)) void softpmu_access(const BX_CPU_C *c, bx_address lin, uns
 
 }
 
-/* What SOFTPMU_CALL calls: the function of C++ with an aligned stack, and the registers that are to be kept. */
+/* What SOFTPMU_CALL calls: aligns the stack, calls the C++ function, and restores the registers that are kept. */
 #define KEPT(function) \
 	__asm__(".text\n.p2align 4\n" #function "_kept:\n" \
 		"push %rbp\nmov %rsp, %rbp\npush %rdi\npush %rsi\npush %rdx\npush %rax\nand $-16, %rsp\n" \
@@ -438,8 +438,8 @@ KEPT(softpmu_before);
 KEPT(softpmu_after);
 KEPT(softpmu_access);
 
-/* The common case of BX_CPU_C::linkTrace, which calls the next trace and so needs more of the stack with each branch;
- * this one jumps to it.  The stack is looked at because some handlers call all the same. */
+/* The common case of BX_CPU_C::linkTrace.  That one calls the next trace, so each branch needs more of the stack; this
+ * one jumps to it.  The stack's depth is checked because some handlers still call what follows them. */
 void softpmu_link(BX_CPU_C *c, bxInstruction_c *i)
 {
 	enum { STACK = 0x10000 };

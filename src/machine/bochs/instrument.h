@@ -2,8 +2,8 @@
  * What Bochs calls while it executes a guest, and what the lines of bochs.patch call.  Bochs includes this file in all
  * its sources under this name (--enable-instrumentation), and calls the functions through the macros below.
  *
- * What is called for each instruction and access first looks whether somebody wants to know.  While nobody does, the
- * guest runs at Bochs's own speed and more: REP goes in batches, and a branch jumps to its next trace (softpmu_link).
+ * The macros for each instruction and access first look whether somebody wants to know.  While nobody does, the guest
+ * runs at Bochs's own speed or faster: REP goes in batches, and a branch jumps to its next trace (softpmu_link).
  */
 #ifndef SOFTPMU_INSTRUMENT_H
 #define SOFTPMU_INSTRUMENT_H
@@ -12,9 +12,9 @@ class bxInstruction_c;
 /* Instructions keep their bytes, which are what the model decodes. */
 #define BX_INSTR_STORE_OPCODE_BYTES
 
-/* Calls a function with the processor in RDI and more in RSI and EDX; these three and RAX are kept.  To the compiler
- * it is no call but a line of assembly.  So a handler that calls nothing else saves no registers for what happens only
- * while the guest is timed.  Bochs is compiled with -mno-red-zone for it. */
+/* Calls a function with the processor in RDI and more in RSI and EDX; these three and RAX are kept.  The compiler sees
+ * no call but a line of assembly.  So a handler that calls nothing else saves no registers for what happens only while
+ * the guest is timed.  The call needs the stack below RSP, so Bochs is compiled with -mno-red-zone. */
 #define SOFTPMU_CALL(function, ...) \
 	__asm__ volatile("call " #function "_kept" : : "D"(this), ##__VA_ARGS__ : \
 		"rcx", "r8", "r9", "r10", "r11", "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", \
@@ -39,8 +39,8 @@ void softpmu_start(unsigned cpu);
 void softpmu_end(void);
 void softpmu_reset(unsigned cpu, unsigned type);
 void softpmu_iteration(unsigned cpu);
-/* Further rounds of a REP than the one that counts by itself.  How many a batch has depends on timers that follow the
- * host's clock; what is counted does not. */
+/* Counts the rounds of a batch of REP, except for one that Bochs counts.  How many rounds a batch has depends on timers
+ * that follow the host's clock; how many are counted does not. */
 void softpmu_rounds(unsigned rounds);
 void softpmu_link(class BX_CPU_C *c, bxInstruction_c *i);	/* goes on behind a branch */
 void softpmu_exception(unsigned cpu, unsigned vector, unsigned code);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Programs whose time goes where no tool of user mode looks: machine-stories calls | switches | faults | interrupts | walk
+ * Programs whose time goes where no tool of user mode looks: machine-stories NAME, one of
  *   calls       about half of its time in short system calls (reads of a byte of /dev/zero), half in a loop of its own
  *   switches    two processes that pass a byte to and fro through pipes
  *   faults      maps, touches and unmaps 512 pages, again and again
@@ -90,9 +90,11 @@ static int interrupts(void)
 static int walk(void)
 {
 	static volatile char array[1 << 20];
+	uint64_t s = 0;
 	for (unsigned k = 0; k < 4; k++)
 		for (size_t i = 0; i < sizeof array; i += 64)
-			sum += (uint64_t)array[i];
+			s += (uint64_t)array[i];
+	sum = s;
 	printf("%p %p\n", (const void *)array, (const void *)(array + sizeof array - 1));
 	return 0;
 }

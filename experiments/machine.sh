@@ -311,17 +311,20 @@ perf mem record -o /tmp/d bzip2 -kf n 2>&1 | tail -n 1
 perf mem -i /tmp/d report --stdio 2>/dev/null | grep -v '^#' | grep . | head -n 24
 END
 	cat >"$work/in/addresses" <<'END'
-# the address of each sampled load of `walk`, and how far the next one is
+# the address of each sampled load of `walk`, and how far it is from the one before: 64 bytes a load
 set -- $(./stories walk)
-perf record -q -d -o /tmp/d -c 503 -e mem_inst_retired.all_loads:upp ./stories walk >/dev/null
 echo "array: $*"
-perf script -i /tmp/d -F addr,ip,sym | awk '$3 == "walk" { print $1 }' >/tmp/a
-while read -r a; do
+perf record -q -d -o /tmp/d -c 503 -e mem_inst_retired.all_loads:upp ./stories walk >/dev/null
+perf script -i /tmp/d -F addr,ip,sym >/tmp/a
+in=0 out=0 apart=0 before=0
+while read -r a ip symbol; do
+	[ "$symbol" = walk ] || continue
 	a=$((0x$a))
-	[ "$a" -ge $(($1)) ] && [ "$a" -le $(($2)) ] && place=in || place=out
-	echo "$place, next one ${before:+$((a - before))}"
+	[ $a -ge $(($1)) ] && [ $a -le $(($2)) ] && in=$((in + 1)) || out=$((out + 1))
+	[ $((a - before)) -ne $((64 * 504)) ] || apart=$((apart + 1))
 	before=$a
-done </tmp/a | sort | awk '{ n[$0]++ } END { for (k in n) print n[k] " samples: " k }'
+done </tmp/a
+echo "$in samples in the array, $out out of it, $apart of them 504 loads behind the one before"
 END
 	cat >"$work/in/top" <<'END'
 (while :; do bzip2 -kf n; sleep 0.2; done) & l=$!
@@ -351,13 +354,13 @@ for m in '' :pp; do
 	perf report -i /tmp/d --stdio --sort dso,sym 2>/dev/null | grep -v '^#' | grep . | head -n 4
 done
 END
-	gcc -O1 -o "$work/in/stories" experiments/machine-stories.c
+	gcc -O1 -no-pie -o "$work/in/stories" experiments/machine-stories.c
 	[ $# -gt 0 ] || set -- stat mux metrics record mem addresses top watchdog all
 	for round; do
 		cpus=1
 		[ "$round" = all ] && cpus=2
 		echo "### $round"
-		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout --add "$(command -v mawk)" \
+		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
 			--run "cd $work/in && sh $round 2>&1" || echo "status $?"
 	done
 }

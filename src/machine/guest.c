@@ -313,6 +313,7 @@ void guest_event(struct guest *g, const struct guest_trap *t)
 	if (!g->watches)
 		return;
 	g->begun = false;
+	g->mode = 0;		/* what follows is delivered first, and begins a path */
 	g->path.slots = g->path.open;
 	guest_run_path(g, t->from);
 	if (!g->times)

@@ -5,7 +5,7 @@
  *
  * While the emulator is ahead, the machine's clock is the core's at the last meeting but one.  That does not depend on
  * which thread is faster, so two runs are equal.  If a stretch takes so many cycles that the overflow comes all the
- * same, its PMI is taken at the next meeting: late, and counted in guest_report.late.
+ * same, its PMI is taken up to two meetings late, and counted in guest_report.late.
  */
 #include "machine/guest_internal.h"
 
@@ -70,7 +70,7 @@ void guest_together(struct guest *g)
 
 void guest_apart(struct guest *g)
 {
-	if (!g->queue || g->ahead || !g->watches || g->keeps || g->failed)
+	if (!g->queue || g->ahead || !g->watches || g->keeps || g->stores || g->failed)
 		return;
 	if (!g->times) {	/* no time passes, so nobody has to meet */
 		g->ahead = true;

@@ -14,8 +14,8 @@ enum {
 	GUEST_KEPT = 4096,	/* register files that are kept for PEBS, a power of two */
 	/* A path has 32 instructions at most, and seldom takes a thousand cycles.  NEAR: a few such paths more. */
 	STEP_INSNS = PATH_INSNS + 64, STEP_CYCLES = 1024, NEAR_INSNS = 1024, NEAR_CYCLES = 3072,
-	/* Instructions between two meetings of emulator and core (guest_ahead.c).  MOST: about what the ring between
-	 * them holds. */
+	/* Instructions between two meetings of emulator and core (guest_ahead.c).  MOST: about half of what the ring
+	 * between them holds. */
 	MEET_LEAST = 256, MEET_MOST = 4096,
 	GUEST_SPACES = 1 << 14,	/* address spaces that are told apart; later ones share the last tag */
 	GUEST_DELIVERED = 64,	/* accesses of a delivery; further ones are dropped */
@@ -94,8 +94,8 @@ struct guest {
 	uint64_t tables;		/* of the space */
 	uint64_t next_ip;
 
-	/* The core in a thread of its own (guest_ahead.c).  The fields from `applied` on belong to whoever has the
-	 * core: to that thread while `ahead` is set. */
+	/* The core in a thread of its own (guest_ahead.c).  While `ahead` is set, the fields from `applied` to `wants`
+	 * belong to that thread, and so do `cycles_from` and the report's pmis, cycles and stepped. */
 	struct guest_queue *queue;	/* NULL: there is none */
 	bool ahead;
 	struct {			/* what the core told last */
@@ -118,6 +118,7 @@ struct guest {
 	bool near;			/* close to either, where the PMU gets all records */
 	struct spmu_wants wants;	/* what the core hands over */
 	bool keeps;			/* register files are kept for PEBS */
+	bool stores;			/* branch records go to the guest's memory, whether the PMU interrupts or not */
 	struct spmu_registers *kept;	/* before instruction n: kept[n % GUEST_KEPT] */
 	uint64_t kept_first, kept_next;	/* the first n that is there, and one behind the last */
 	uint64_t clock;			/* the core's cycle that the machine's clock has reached */

@@ -3,7 +3,7 @@
  *
  * The PMU must be up to date when the guest looks at it: every read and write of its registers first completes all
  * that the guest has executed, as a serialising instruction.  In between, the core's records come in batches; how long
- * a batch may wait follows from the PMU itself (spmu_pmi_distance).
+ * a batch may wait follows from the PMU itself (spmu_pmi_distances).
  */
 #include "machine/guest_internal.h"
 #include <stdlib.h>
@@ -86,10 +86,12 @@ void guest_approach(struct guest *g)
 void guest_renew(struct guest *g)
 {
 	const bool watched = g->watches, timed = g->times;
-	uint64_t pebs = 0;
+	const uint64_t bts = spmu_model_family(g->model) == SPMU_FAMILY_NETBURST ? 0x0c : 0xc0;	/* TR, BTS */
+	uint64_t pebs = 0, debug = 0;
 	measure(g);
 	g->near = guest_closeness(g) != GUEST_FAR;
 	g->keeps = reads(g, MSR_IA32_PEBS_ENABLE, &pebs) && pebs;
+	g->stores = reads(g, MSR_IA32_DEBUGCTL, &debug) && debug & bts;
 	g->mode = 0;
 	switch (g->timing) {
 	case GUEST_ALWAYS:

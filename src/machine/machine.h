@@ -14,7 +14,7 @@
  * guest_invpcid.
  *
  * The model is behind the emulator by the instructions of one path, at most PATH_INSNS (path.h); with
- * guest_options.ahead, by about a thousand more.  Close to an overflow it is behind by none: it requests a PMI after
+ * guest_options.ahead, by up to 8,192 more.  Close to an overflow it is behind by none: it requests a PMI after
  * the instruction whose retirement shows that one is due.
  *
  * Memory is the guest's own (core/paging/told.h).  Before a page's first use the model asks the emulator where it lies,
@@ -168,7 +168,7 @@ struct guest_report {
 	uint64_t blocks;		/* different paths */
 	uint64_t stepped;		/* instructions that were run one by one, close to an overflow */
 	uint64_t ahead;			/* instructions that were executed while the core was in its own thread */
-	uint64_t late;			/* PMIs that came then, and were taken at the next meeting */
+	uint64_t late;			/* PMIs that came then: they were taken up to two meetings later */
 	const char *failure;		/* why the model stopped timing, or NULL */
 };
 void guest_report(struct guest *g, struct guest_report *out);

@@ -374,6 +374,14 @@ static void wake(unsigned cpu)
 		guest_halted(s->model, bx_pc_system.time_ticks() - s->halted_from);
 }
 
+/* The machine's clock, of one processor, comes up to date within a trace. */
+static void pass(BX_CPU_C *c)
+{
+	const Bit32u executed = (Bit32u)(c->icount - c->icount_last_sync);
+	c->sync_icount();
+	BX_TICKN(softpmu_ticks(executed));
+}
+
 extern "C" {
 
 __attribute__((used)) void softpmu_before(BX_CPU_C *c, bxInstruction_c *i)
@@ -406,8 +414,7 @@ __attribute__((used)) void softpmu_before(BX_CPU_C *c, bxInstruction_c *i)
 	if (in.len >= 2 && code[0] == 0x0f && BX_SMP_PROCESSORS == 1 && (code[1] == 0x31 ||
 		(in.len == 3 && code[1] == 0x01 && code[2] == 0xf9))) {	/* RDTSC, RDTSCP */
 		guest_look(side[cpu].model, in.ip);
-		c->sync_icount();
-		BX_TICKN(softpmu_ticks(0));
+		pass(c);
 	}
 	guest_begin(side[cpu].model, &in);
 }
@@ -500,7 +507,12 @@ void softpmu_interrupt(unsigned cpu, unsigned vector)
 
 void softpmu_halt(unsigned cpu)
 {
-	side[cpu].halted = BX_CPU(cpu)->softpmu_watched;
+	BX_CPU_C *c = BX_CPU(cpu);
+	side[cpu].halted = c->softpmu_watched;
+	if (c->softpmu_watched && BX_SMP_PROCESSORS == 1) {	/* the halt begins behind what was executed */
+		guest_look(side[cpu].model, code_address(c, c->prev_rip));
+		pass(c);
+	}
 	side[cpu].halted_from = bx_pc_system.time_ticks();
 }
 
@@ -574,6 +586,11 @@ int softpmu_rdmsr(unsigned cpu, unsigned msr, Bit64u *value)
 
 int softpmu_wrmsr(unsigned cpu, unsigned msr, Bit64u value)
 {
+	BX_CPU_C *c = BX_CPU(cpu);
+	if (c->softpmu_watched && BX_SMP_PROCESSORS == 1) {	/* what was timed passes, also if the timing ends */
+		guest_look(side[cpu].model, code_address(c, c->prev_rip));
+		pass(c);
+	}
 	const int done = guest_wrmsr(side[cpu].model, msr, value);
 	if (done == GUEST_DONE)
 		state_note(cpu, msr, value);

@@ -90,9 +90,9 @@ more than 7 % off. For the tables, `test_uop_measured` lists the rows that are s
 
 ## Where the rules came from
 
-The tables come from LLVM 19's scheduling models and from the instlat rows that are not held out. Those of zen4 and
-zen5 come from LLVM's model of Zen 4 and from what `tools/uops/measure.sh` measured on such hosts
-(`tools/uops/zen4-host.tsv`, `zen5-host.tsv`). So the native check of these two cores is not an independent test of
+The tables come from LLVM 19's scheduling models and from the instlat rows that are not held out. Those of zen3,
+zen4 and zen5 come from LLVM's model of Zen 4 and from what `tools/uops/measure.sh` measured on such hosts
+(`tools/uops/zen3-host.tsv` and so on). So the native check of these cores is not an independent test of
 their tables; it shows how well the mechanisms of the core fit together. `tools/uops/generate_uops.sh` prints how well
 its tables predict instruction forms that were left out when it made them.
 

@@ -83,6 +83,7 @@ AVX512_VPOPCNTDQ_256 AVX512_VPOPCNTDQ_512 AVX512_GFNI_512 AVX512_VAES_512 AVX512
 ZEN4 = [s for s in GOLDEN if s not in 'RTM SGX MPX CET MOVDIR SERIALIZE WAITPKG ENQCMD AVX_VNNI HRESET UINTR '
                                       'TSX_LDTRK SMX VTX CLDEMOTE'.split()] + [
     'SSE4A', 'CLZERO', 'MONITORX', 'AVX512_BF16_128', 'AVX512_BF16_256', 'AVX512_BF16_512']
+ZEN3 = [s for s in ZEN4 if not s.startswith('AVX512') and 'GFNI' not in s]
 ZEN5 = ZEN4 + 'AVX_VNNI MOVDIR AVX512_VP2INTERSECT_128 AVX512_VP2INTERSECT_256 AVX512_VP2INTERSECT_512'.split()
 SUBSTITUTES = [s for s in GOLDEN if not s.startswith('AVX512')]
 
@@ -97,6 +98,7 @@ UARCH = {
                        sets=COMMON,
                        instlat='00306A9_IvyBridge_InstLatX64.txt', load_latency=(5, 6, 7)),
     # measured on these machines with tools/uops/measure.sh
+    'zen3': dict(cpu='znver4', sets=ZEN3, measured='zen3-host.tsv'),
     'zen4': dict(cpu='znver4', sets=ZEN4, measured='zen4-host.tsv'),
     'zen5': dict(cpu='znver4', sets=ZEN5, measured='zen5-host.tsv'),
 }

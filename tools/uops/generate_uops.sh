@@ -6,8 +6,8 @@
 #
 #   DATA=../shared/data tools/uops/generate_uops.sh [UARCH...]
 #
-# The default is all tables.  zen4 and zen5 are made by zen.py; core2, pentium3, willamette, prescott and pentium by
-# older.py.
+# The default is all tables.  zen3, zen4 and zen5 are made by zen.py; core2, pentium3, willamette, prescott and pentium
+# by older.py.
 #
 #   FOLDS=N DATA=../shared/data tools/uops/generate_uops.sh UARCH...
 #

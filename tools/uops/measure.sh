@@ -5,7 +5,7 @@
 # times 60 runs beside a chain of known cycles.
 #
 #   tools/uops/measure.sh tools/uops/zen4-host.tsv
-#	on a Zen 4; zen5-host.tsv on a Zen 5
+#	on a Zen 4; zen3-host.tsv on a Zen 3, zen5-host.tsv on a Zen 5
 #   RUN='flock LOCK chrt -f 50 taskset -c 0' tools/uops/measure.sh FILE
 #	RUN: the command that runs the measuring program, 500 bodies at a time
 #   ONLY='^MULX' tools/uops/measure.sh FILE

@@ -39,6 +39,8 @@ from rows import Uop
 #   chains        Z6 also holds for fixed destinations (ADD EAX,imm32) and two results (MULX); zen4.tsv was made without
 #   given         uops of register forms that the measured chain does not show, because it does not pass through all
 #                 sources: forms, uops, why
+#   loads         clocks up to which a form that loads may be slower than its uops: three loads a cycle were not reached
+#                 in the measured loops (HOST ADD r64,m64 0.40, GUESS: banks of L1D)
 #   assist        a figure of at least this many clocks is from microcode that the operands' values caused (VMASKMOV
 #                 with a mask that is not set), and is not used
 MACHINES = {
@@ -52,7 +54,7 @@ MACHINES = {
                'Zn4FPOpMask4': 'b', 'Zn4FP45': 'b'},
         sets=['0123', '12', '03', '1', '0', '789a', '89a', '78', '9a', '89', '7a', '7', '8', '9', 'a', 'b'],
         alus='0123', width=6, load='456', vector_load='45', store_address='456', store_data='bc',
-        vector_store_data='b', dividers='', crowded=0, assist=1000, chains=False, given=()),
+        vector_store_data='b', dividers='', crowded=0, loads=0, assist=1000, chains=False, given=()),
     # LLVM 19 has no model of Zen 5; Zen 4's says of which kind each operation is.  Pairs of operations on the
     # machine showed which ports the kinds have (data/uops/zen5.tsv, "Ports").
     'zen5': dict(
@@ -65,10 +67,12 @@ MACHINES = {
                'Zn4FPFMisc123': 'bcd', 'Zn4FPOpMask4': 'ef', 'Zn4FP45': 'ef'},
         sets=['012345', '345', '012', '3', '0', 'abcd', 'ab', 'cd', 'bc', 'ef', 'a', 'b', 'c', 'd', 'e'],
         alus='012345', width=8, load='6789', vector_load='67', store_address='6789', store_data='ef',
-        vector_store_data='ef', dividers='ab', crowded=0.205, assist=100, chains=True,
+        vector_store_data='ef', dividers='ab', crowded=0.205, loads=0, assist=100, chains=True,
         given=((r'CMOVN?(BE|L|LE) r\d+,r', 'p012345/1:in3+p012345/1:in1:in2',
                 'class cmov, HOST CMP and CMOVcc and ADD in a chain 4 cycles: flags are needed first'),)),
 }
+# Zen 3 has the pipes of Zen 4 (SOG 56665, "Floating-Point Unit", and 57647).  What differs is in the measurements.
+MACHINES['zen3'] = dict(MACHINES['zen4'], chains=True, assist=100, loads=0.48)
 FLAGS_ONLY = ('fp_comis', 'vec_test', 'pcmpistri', 'pcmpestri')  # their two operands make no chain
 DIVIDE = ('fp_div_s', 'fp_div_d', 'fp_sqrt_s', 'fp_sqrt_d')
 
@@ -134,7 +138,7 @@ class Zen:
     def fit(self, uops, form, tp, hint=''):
         """Z4"""
         now = self.bound(uops, form)
-        if self.near(now, tp) or not uops:
+        if self.near(now, tp) or not uops or form.loads and now <= tp <= self.m['loads']:
             return True
         live = [u for u in uops if u.kind == 'p']
         if len(uops) == 1 and live:

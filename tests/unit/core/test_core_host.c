@@ -103,6 +103,8 @@ static void test_another_makers_preset_is_found_by_its_own_numbers(void **state)
 	(void)state;
 	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x11, 6, 0x8f)), 0);
 	assert_string_equal(name, "zen4");
+	assert_int_equal(preset(host("AuthenticAMD", 0x19, 0x01, 6, 0x8f)), 0);
+	assert_string_equal(name, "zen3");
 	assert_int_equal(preset(host("AuthenticAMD", 0x1a, 0x02, 6, 0x8f)), 0);
 	assert_string_equal(name, "zen5");
 	assert_int_equal(preset(host("GenuineIntel", 0x19, 0x11, 6, 0x8f)), ERR_UNSUPPORTED);

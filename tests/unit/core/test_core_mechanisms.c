@@ -172,6 +172,9 @@ static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void 
 	/* rsi is written in between */
 	block_near("zen4", NULL, 8, "48 89 46 40 48 83 c6 08 48 83 ee 08 48 8b 46 40", 6, 0.5);
 	block_near("zen4", NULL, 8, "48 89 46 40 48 03 46 40", 7, 0.5);				/* add rax, [rsi+64] */
+	/* Zen 3: mov [rsp-64], rax; mov rax, [rsp-64] */
+	block_near("zen3", NULL, 8, "48 89 44 24 c0 48 8b 44 24 c0", 1, 0.005);
+	block_check("zen3", pair, 6, "forward.renamed_stack=0", 1);
 	/* movsd [rsi+64], xmm0; mov rax, [rsi+64]; movq xmm0, rax */
 	block_near("zen5", NULL, 8, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);
 }

@@ -219,8 +219,7 @@ static void test_every_preset_can_be_read(void **state)
 {
 	(void)state;
 	static const char *const name[] = { "golden-cove", "golden-cove-client", "skylake", "ivy-bridge", "core2",
-		"pentium3", "willamette", "prescott", "pentium", "zen4",
-	                                    "zen5" };
+		"pentium3", "willamette", "prescott", "pentium", "zen3", "zen4", "zen5" };
 	for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
 		struct core_config c;
 		struct err err;

@@ -3,13 +3,14 @@
  * refused by line. Rows of instruction forms: test_uop_tables.c. */
 #include "isa_fixture.h"
 
-static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen4", "zen5" };
-enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 2 };
+static const char *const uarchs[] = { "skylake", "golden-cove", "ivy-bridge", "zen3", "zen4", "zen5" };
+enum { UARCHS = sizeof uarchs / sizeof *uarchs, INTELS = UARCHS - 3 };
 
 /* Returns the ports that only memory uops may use: a computing row that names one is a mistake. */
 static uint16_t memory_ports(const char *uarch)
 {
-	if (!strcmp(uarch, "zen4"))	/* moves to general registers use the ports of vector stores */
+	/* moves to general registers use the ports of vector stores */
+	if (!strcmp(uarch, "zen3") || !strcmp(uarch, "zen4"))
 		return 1 << 4 | 1 << 5 | 1 << 6 | 1 << 12;
 	if (!strcmp(uarch, "zen5"))	/* likewise: all of them */
 		return 0xf << 6;

@@ -58,7 +58,8 @@ which takes a few minutes.
 - These environment variables change what `make accuracy` does. `PRESET=skylake` prints one machine and writes no
   page. `MCA=0` skips llvm-mca. `CORE=NAME` compares the host with another core. `REAL=0` skips the calibrated core
   and the real programs, `NATIVE=0` everything that runs on the host. `LIST=FILE` runs the programs of FILE instead of
-  those of `held-out.sh`; `LIST=FILE tests/accuracy/real.sh ./host.conf` runs these alone.
+  those of `held-out.sh`; `LIST=FILE tests/accuracy/real.sh ./host.conf` runs these alone. `tests/accuracy/more.sh` is
+  such a FILE, with programs of many kinds; with `--packages` it prints the Debian packages that they need.
 
 ## How to read the tables
 

@@ -20,8 +20,9 @@
 #                more has
 #      its uop busy that long; a faster form gets as many fewer uops beside it as needed.
 #  Z5  A form with a memory operand has the uops of its register form, and the decoder adds loads and stores; if
-#      there is no register form it has the class' row.  Measurements of forms that load count as in Z4; those of
-#      forms that store do not, because two stores a cycle must be to one line, and the measured loop walks over lines.
+#      there is no register form, or the class' row says that it only loads, it has the class' row.  Measurements of
+#      forms that load count as in Z4; those of forms that store do not, because two stores a cycle must be to one
+#      line, and the measured loop walks over lines.
 #  Z6  Forms that depend on themselves through flags or hidden registers, and forms that cross register files, have the
 #      class' latencies; for the former the clocks only show that they are not slower.
 import re
@@ -232,6 +233,8 @@ class Zen:
                 self.log.append('%s\topen\t%s\t%g, not %g'
                                 % (form.name, rows.format_uops(uops), self.bound(uops, form), tp))
             return self.finish(form, uops, flags, 'LLVM' + figures)
+        if form.kind == 'm' and ctext == '-':  # a load and nothing else, whatever its register form does
+            return ctext, cflags, 'class %s%s' % (form.row, figures)
         base = self.made.get(form.register_form())
         if base is not None and form.kind != 's':
             uops = [u.copy() for u in base if u.kind == 'p']

@@ -231,8 +231,10 @@ say total count.w7 words(text) wordpos('w55', text)
 REXX
 cat >parse.py <<'PY'
 import sys
-lines = ["def f%d(a, b=%d, *rest):\n    for i, c in enumerate(rest):\n        if c > %d and a[i:%d] or not b: yield {c: [x ** 2 for x in a], 'k': f'{b}-%d'}\n"
-         "        try: a.g(b, *rest, key=lambda y: y + %d)\n        except (E%d, KeyError) as e: raise e from None\n" % ((n,) * 7) for n in range(int(sys.argv[1]) // 60)]
+lines = ["def f%d(a, b=%d, *rest):\n    for i, c in enumerate(rest):\n"
+         "        if c > %d and a[i:%d] or not b: yield {c: [x ** 2 for x in a], 'k': f'{b}-%d'}\n"
+         "        try: a.g(b, *rest, key=lambda y: y + %d)\n        except (E%d, KeyError) as e: raise e from None\n"
+         % ((n,) * 7) for n in range(int(sys.argv[1]) // 60)]
 code = compile("".join(lines), "parse", "exec")
 print(len(code.co_code), len(code.co_consts))
 PY
@@ -240,20 +242,23 @@ cat >sheet.xsl <<'XSL'
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:output method="html"/>
 <xsl:key name="kinds" match="row" use="@kind"/>
 <xsl:template match="/rows"><ul><xsl:for-each select="row[generate-id() = generate-id(key('kinds', @kind)[1])]">
-<xsl:sort select="@kind"/><li><xsl:value-of select="concat(@kind, ' ', count(key('kinds', @kind)))"/></li></xsl:for-each></ul>
+<xsl:sort select="@kind"/>
+<li><xsl:value-of select="concat(@kind, ' ', count(key('kinds', @kind)))"/></li></xsl:for-each></ul>
 <table><xsl:apply-templates select="row"><xsl:sort select="form"/></xsl:apply-templates></table></xsl:template>
 <xsl:template match="row"><xsl:if test="contains(form, 'a')"><tr id="{@id}"><td><xsl:value-of
 select="translate(substring(form, 1, 30), 'aeiou', 'AEIOU')"/></td></tr></xsl:if></xsl:template></xsl:stylesheet>
 XSL
 for size in small large; do
 	cat >curves.$size.gp <<-END
-		set terminal svg; set samples $([ $size = small ] && echo 500 || echo 5000); f(x) = sin(x) * exp(-x / 9) + besj0(3 * x)
+		set terminal svg; set samples $([ $size = small ] && echo 500 || echo 5000)
+		f(x) = sin(x) * exp(-x / 9) + besj0(3 * x)
 		plot [0:20] f(x) with lines, [0:20] real(sqrt({1, 2} * f(x) ** 2)) with points, atan2(f(x), x)
 	END
 done
 # The solvers end with 10 or 20, which timed.c takes for a failure.
 echo '"$@"; case $? in 10 | 20) ;; *) exit 3 ;; esac' >solve.sh
 openssl=$(command -v openssl || echo openssl)
+said="concat(@id,'-',string-length(form))"	# what xmlstarlet prints of a row
 key=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f iv=000102030405060708090a0b0c0d0e0f
 cat <<END
 flac;/dev/null;flac -s -5 -c tones.@.wav
@@ -308,7 +313,7 @@ gdbm;/dev/null;./gdbm % store.gdbm
 xsltproc;/dev/null;xsltproc sheet.xsl pages.@.xml
 parse.py;/dev/null;/usr/bin/python3 -I -S parse.py %
 tidy;/dev/null;tidy -q -o out.html pages.@.html
-xmlstarlet;/dev/null;xmlstarlet sel -t -m //row[contains(form,'e')] -v concat(@id,'-',string-length(form)) -n pages.@.xml
+xmlstarlet;/dev/null;xmlstarlet sel -t -m //row[contains(form,'e')] -v $said -n pages.@.xml
 cmark;/dev/null;cmark pages.@.md
 discount;/dev/null;markdown pages.@.md
 troff;/dev/null;troff -Tascii pages.@.txt

@@ -76,9 +76,18 @@ void run_turn(unsigned n)
 		processors_yield(n);
 }
 
+/* Something that ends a halt has come.  The round that follows is then a short one, although all were halted. */
+bool wakes(void)
+{
+	for (unsigned i = 0; i < BX_SMP_PROCESSORS; i++)
+		if (BX_CPU(i)->is_pending(~0u))
+			return true;
+	return false;
+}
+
 Bit64u round_length(bool halted)
 {
-	if (halted) {
+	if (halted && !wakes()) {
 		const Bit64u next = bx_pc_system.getNumCpuTicksLeftNextEvent();
 		return next < 1 ? 1 : next > ROUND_IDLE ? (Bit64u)ROUND_IDLE : next;
 	}

@@ -16,8 +16,10 @@ shell=$(count -i sh -c "'$prog' 3000; '$prog' 3000; true")
 check "two children count: $both instructions, of which $shell are the shell's and $one each child's" \
 	[ $((both - shell)) -gt $((2 * one)) ] && [ $((both - shell)) -lt $((2 * one + one / 10)) ]
 check "-i leaves the children out" [ "$shell" -lt "$one" ]
-same "--no-inherit is -i" "$(count --no-inherit sh -c "'$prog' 3000; '$prog' 3000; true")" "$shell"
-same "--follow counts as the default does" "$(count --follow sh -c "'$prog' 3000; '$prog' 3000; true")" "$both"
+# Not a shell: it writes its parent's process ID as text, so its count depends on how many digits that has.
+forks="$PROGRAMS/forks"
+same "--no-inherit is -i" "$(count --no-inherit "$forks")" "$(count -i "$forks")"
+same "--follow counts as the default does" "$(count --follow "$forks")" "$(count "$forks")"
 same "a program without children counts the same with -i" "$(count -i "$prog" 3000)" "$one"
 same "nothing is said about children that count" "$(cat err)" ""
 

@@ -327,8 +327,9 @@ done </tmp/a
 echo "$in samples in the array, $out out of it, $apart of them 504 loads behind the one before"
 END
 	cat >"$work/in/top" <<'END'
-(while :; do bzip2 -kf n; sleep 0.2; done) & l=$!
-sleep 9 | timeout -s INT 2.5 perf top --stdio -n -d 1 -c 1000003 2>&1 | grep -v '\[.\]  ' | head -n 60
+# a second of the guest is what perf waits for at least, so the clock is slow (below)
+(while :; do bzip2 -kf n; sleep 0.3; done) & l=$!
+sleep 30 | timeout -s INT 6 perf top --stdio -n -d 2 -e cycles:u -c 100003 2>&1 | head -n 60
 kill $l
 END
 	cat >"$work/in/watchdog" <<'END'
@@ -356,11 +357,12 @@ done
 END
 	gcc -O1 -no-pie -o "$work/in/stories" experiments/machine-stories.c
 	[ $# -gt 0 ] || set -- stat mux metrics record mem addresses top watchdog all
-	for round; do
+	for round; do	# the list is taken before it changes
 		cpus=1
 		[ "$round" = all ] && cpus=2
+		[ "$round" = top ] && set -- --set core.frequency_ghz=0.3 || set --
 		echo "### $round"
-		LIMIT=${LIMIT:-1500} guest --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
+		LIMIT=${LIMIT:-1500} guest "$@" --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
 			--run "cd $work/in && sh $round 2>&1" || echo "status $?"
 	done
 }

@@ -36,7 +36,7 @@ static char *content(FILE *from)
 static bool passes(const char *line)
 {
 	static const char *const passing[] = { "contact slurm controller", "timed out", "Zero Bytes",
-		"onnection refused", "onnection reset", "in standby mode", "temporarily" };
+		"onnection refused", "onnection reset", "in standby mode", "temporarily", "slurm_msg_sendto" };
 	for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
 		if (strstr(line, passing[i]))
 			return true;

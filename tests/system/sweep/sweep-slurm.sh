@@ -69,6 +69,20 @@ wait $pid 2>/dev/null
 check "a sweep that was killed goes on" sweep --dir killed plan
 content killed | same_files "and ends in the same database" local.rows /dev/stdin
 
+# a message to the controller gets lost, as in its restart above if it comes at a bad moment
+mkdir bin
+cat >bin/squeue <<EOF
+#!/bin/sh
+[ -e $work/squeue.failed ] && exec $(command -v squeue) "\$@"
+touch $work/squeue.failed
+echo 'squeue: error: slurm_msg_sendto: address:port=127.0.0.1:1 msg_type=2003: Unexpected missing socket error' >&2
+exit 1
+EOF
+chmod +x bin/squeue
+check "a lost message is sent again" env PATH="$PWD/bin:$PATH" "$SOFTPMU" sweep -q --slurm --poll 0.2 --dir lost plan
+check "one was lost" [ -e "$work/squeue.failed" ]
+content lost | same_files "and it ends in the same database" local.rows /dev/stdin
+
 # Slurm refuses: one line
 refuse "options that sbatch refuses" 'sbatch: ' \
 	"$SOFTPMU" sweep -q --slurm --dir refused --sbatch=--partition=nosuch plan

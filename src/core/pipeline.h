@@ -276,7 +276,6 @@ struct lsq {
 	uint64_t lock_begin;
 	uint32_t commit_delay, forward_latency, forward_blocked, alias_penalty, l1d_latency, mdp_limit, lock_penalty;
 	uint8_t mdp[MDP_ENTRIES];
-	bool mdp_dependent;	/* forwarding is a conflict */
 	/* for loads that may become the stored register, and for banks: lsq_load_more */
 	uint64_t alias_mask;
 	bool same_start;

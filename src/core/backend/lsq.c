@@ -23,7 +23,6 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->l1d_latency = f->l1d_latency;
 	q->mdp_limit =
 		f->disambiguation_limit == 255 ? 256 : f->disambiguation_limit; /* 255: no counter comes that far */
-	q->mdp_dependent = f->disambiguation_dependent;
 	q->alias_mask = (UINT64_C(1) << f->alias_bits) - 1;
 	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
@@ -298,9 +297,6 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 			*did |= SPMU_DID(FORWARDED) | SPMU_DID(L1D_HIT) |
 				(s->data_ready > at ? SPMU_DID(WAIT_STORE_DATA) : 0);
 			q->forwarded = found;
-			/* stores are committed lazily here: this one may have left before */
-			if (UNLIKELY(q->mdp_dependent && s->retire + q->commit_delay > at))
-				disambiguation_learn(q, ip, true);
 			if (UNLIKELY(q->forward_gap)) {
 				at = max64(at, q->next_forward);
 				q->next_forward = at + q->forward_gap;

@@ -12,8 +12,6 @@
  * not.  The low 8 bits of the instruction's address choose a saturating counter; at 15 the load may pass, and a
  * conflict clears it (H. Ragab et al., "Rage Against the Machine Clear", USENIX Security 2021, memory
  * disambiguation).  A load that passed a store that it depends on causes a machine clear.
- * disambiguation.dependent: taking data from a store in flight clears the counter, too (measured on Zen 3:
- * data/cores/zen3.conf).
  * forward.renamed: a load of 4 or 8 bytes into a general register becomes the stored register at rename if its
  * address is written as the store's.  What decides is that the load took its data from the store as many stores
  * back as the last times.  The load is executed all the same.  With forward.renamed_stores the registers of the

@@ -27,8 +27,8 @@
 	/* execution, loads and stores */ \
 	X(bypass_delay) X(bypass_fp_add) X(divide_latency) X(divide_bits) X(divide_wide) X(divide_overlap) \
 	X(forward_latency) X(forward_blocked) X(forward_renamed) X(forward_renamed_stores) X(forward_vector_extra) \
-	X(forward_gap) X(alias_penalty) X(disambiguation_limit) X(disambiguation_initial) X(disambiguation_dependent) \
-	X(store_commit_delay) X(store_commit_width) X(lock_penalty) \
+	X(forward_gap) X(alias_penalty) X(disambiguation_limit) X(disambiguation_initial) X(store_commit_delay) \
+	X(store_commit_width) X(lock_penalty) \
 	/* clears and assists */ \
 	X(clear_cycles) X(clear_smc_cycles) X(sse_avx_cycles) X(fp_assist_cycles) X(hle_abort_cycles)
 

@@ -251,30 +251,6 @@ static void test_unproven_load_waits_for_store_addresses(void **state)
 	bench_end(&b);
 }
 
-/* A store at once, one of late address, and a load of what the first one stored. */
-static void test_load_that_took_data_from_a_store_waits_the_next_time(void **state)
-{
-	(void)state;
-	for (unsigned dependent = 0; dependent < 2; dependent++) {
-		struct bench b;
-		fixture_start(&b, NULL, dependent ? "disambiguation.dependent=1" : "disambiguation.dependent=0");
-		code_start(&k, 0x1000);
-		code_store(&k, 0, 0, 8);
-		code_op(&k, 1, 30, REG_GPR, 0);
-		code_store(&k, 0, REG_GPR, 8);
-		code_load(&k, REG_GPR + 1, 0, 8);
-		const uint64_t slots[] = { 0x8000, 0x9100, 0x8000 };
-		bench_run(&b, &k, slots, 0x1000);
-		bench_run(&b, &k, slots, 0x1000);
-		core_flush(b.c, true);
-		const struct seen *late = &out.uop[3], *load = &out.uop[5];
-		assert_true(load->did & SPMU_DID(FORWARDED));
-		assert_true(load->dispatch < late->dispatch);
-		assert_int_equal(load[6].dispatch < late[6].dispatch, !dependent);
-		bench_end(&b);
-	}
-}
-
 static void test_store_buffer_full_stalls_allocation(void **state)
 {
 	(void)state;
@@ -602,7 +578,6 @@ int main(void)
 		cmocka_unit_test(test_load_that_passed_its_store_clears_the_machine_once),
 		cmocka_unit_test(test_free_clear_is_told_and_throws_nothing_away),
 		cmocka_unit_test(test_unproven_load_waits_for_store_addresses),
-		cmocka_unit_test(test_load_that_took_data_from_a_store_waits_the_next_time),
 		cmocka_unit_test(test_store_buffer_full_stalls_allocation),
 		cmocka_unit_test(test_stores_are_written_in_order_one_a_cycle),
 		cmocka_unit_test(test_load_buffer_full_stalls_allocation),

@@ -327,7 +327,7 @@ done </tmp/a
 echo "$in samples in the array, $out out of it, $apart of them 504 loads behind the one before"
 END
 	cat >"$work/in/top" <<'END'
-# a second of the guest is what perf waits for at least, so the clock is slow (below)
+# perf top waits at least a second of the guest's time, so its clock is set low (below)
 (while :; do bzip2 -kf n; sleep 0.3; done) & l=$!
 sleep 30 | timeout -s INT 6 perf top --stdio -n -d 2 -e cycles:u -c 100003 2>&1 | head -n 60
 kill $l
@@ -357,12 +357,13 @@ done
 END
 	gcc -O1 -no-pie -o "$work/in/stories" experiments/machine-stories.c
 	[ $# -gt 0 ] || set -- stat mux metrics record mem addresses top watchdog all
-	for round; do	# the list is taken before it changes
-		cpus=1
+	for round; do
+		cpus=1 ghz=
 		[ "$round" = all ] && cpus=2
-		[ "$round" = top ] && set -- --set core.frequency_ghz=0.3 || set --
+		[ "$round" = top ] && ghz="--set core.frequency_ghz=0.3"
 		echo "### $round"
-		LIMIT=${LIMIT:-1500} guest "$@" --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
+		# shellcheck disable=SC2086	# two words or none
+		LIMIT=${LIMIT:-1500} guest $ghz --cpus $cpus --add /usr/bin/bzip2 --add /usr/bin/timeout \
 			--run "cd $work/in && sh $round 2>&1" || echo "status $?"
 	done
 }

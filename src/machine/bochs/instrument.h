@@ -39,8 +39,8 @@ void softpmu_start(unsigned cpu);
 void softpmu_end(void);
 void softpmu_reset(unsigned cpu, unsigned type);
 void softpmu_iteration(unsigned cpu);
-/* Counts the rounds of a batch of REP, except for one that Bochs counts.  So a batch counts as many as its rounds do
- * one by one. */
+/* Counts the rounds of a batch of REP, except for one that Bochs counts.  So a batch counts the same as its rounds
+ * executed one by one. */
 void softpmu_rounds(unsigned rounds);
 void softpmu_link(class BX_CPU_C *c, bxInstruction_c *i);	/* goes on behind a branch */
 void softpmu_exception(unsigned cpu, unsigned vector, unsigned code);

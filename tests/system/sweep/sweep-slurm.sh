@@ -69,7 +69,7 @@ wait $pid 2>/dev/null
 check "a sweep that was killed goes on" sweep --dir killed plan
 content killed | same_files "and ends in the same database" local.rows /dev/stdin
 
-# a message to the controller gets lost, as in its restart above if it comes at a bad moment
+# a message to the controller gets lost, which can happen in the restart above, too
 mkdir bin
 cat >bin/squeue <<EOF
 #!/bin/sh

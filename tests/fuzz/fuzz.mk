@@ -16,5 +16,6 @@ build/fuzz/softpmu: $(CLI_SRC:%.c=build/fuzz/obj/%.o) build/fuzz/lib.a
 build/fuzz/%: tests/fuzz/%.c build/fuzz/lib.a
 	$(FUZZ_CC) -fsanitize=fuzzer,address,undefined $(CPPFLAGS) -Itests/unit/fixtures \
 	  -o $@ $(filter %.c,$^) build/fuzz/lib.a $(LDLIBS)
+$(filter build/fuzz/fuzz_pmu%,$(FUZZERS)): tests/fuzz/fuzz_models.h
 build/fuzz/fuzz_live_points build/fuzz/fuzz_machine_stream: tests/fuzz/fuzz_stream.h
 build/fuzz/fuzz_pmu_model: $(wildcard tests/fuzz/naive_*.c tests/fuzz/naive_*.h)

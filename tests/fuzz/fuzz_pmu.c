@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "data_dir.h"
+#include "fuzz_models.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -155,19 +155,18 @@ static void parse(const uint8_t *data, size_t size)
 	unlink(path);
 }
 
+static struct spmu_model *model[2];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	for (unsigned i = 0; i < 2; i++)
+		model[i] = load_model(i ? "golden-cove" : "skylake");
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct spmu_model *model[2];
-	static const char *const names[] = { "skylake", "golden-cove" };
-	for (unsigned i = 0; i < 2; i++)
-		if (!model[i]) {
-			char path[512], text[300];
-			snprintf(path, sizeof path, "%s/events/%s.tsv", data_dir(), names[i]);
-			if (spmu_model_load(&model[i], path, text, sizeof text)) {
-				fprintf(stderr, "%s\n", text);
-				exit(1);
-			}
-		}
 	if (size && data[0] == '@') {
 		parse(data, size);
 		return 0;

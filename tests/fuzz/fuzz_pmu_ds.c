@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "data_dir.h"
+#include "fuzz_models.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -308,27 +308,25 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 	return sum;
 }
 
+static const struct { const char *name; uint64_t capabilities; } shapes[] = { { "skylake", 0x23c5 },
+	{ "golden-cove", 0x1e5ff }, { "golden-cove", 0xe5ff }, { "golden-cove", 0xe4c5 }, { "skylake", 0x22c4 },
+	{ "sandy-bridge", 0x21c3 }, { "nehalem", 0x1c3 }, { "core2", 0xc2 }, { "core2", 0x82 }, { "bonnell", 0xc1 },
+	{ "yonah", 0 }, { "netburst", 0 }, { "netburst-prescott", 0 }, { "p6", 0 }, { "p5", 0 } };
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+static struct spmu_model *model[SHAPES];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	for (unsigned i = 0; i < SHAPES; i++) {
+		model[i] = load_model(shapes[i].name);
+		model[i]->capabilities = shapes[i].capabilities;
+	}
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct { const char *name; uint64_t capabilities; } shapes[] = { { "skylake", 0x23c5 },
-		{ "golden-cove", 0x1e5ff },
-		{ "golden-cove", 0xe5ff }, { "golden-cove", 0xe4c5 }, { "skylake", 0x22c4 }, { "sandy-bridge", 0x21c3 },
-		{ "nehalem", 0x1c3 },
-		{ "core2", 0xc2 },
-		{ "core2", 0x82 }, { "bonnell", 0xc1 }, { "yonah", 0 }, { "netburst", 0 }, { "netburst-prescott", 0 },
-			{ "p6", 0 }, { "p5", 0 } };
-	enum { SHAPES = sizeof shapes / sizeof *shapes };
-	static struct spmu_model *model[SHAPES];
-	for (unsigned i = 0; i < SHAPES; i++)
-		if (!model[i]) {
-			char path[512], text[300];
-			snprintf(path, sizeof path, "%s/events/%s.tsv", data_dir(), shapes[i].name);
-			if (spmu_model_load(&model[i], path, text, sizeof text)) {
-				fprintf(stderr, "%s\n", text);
-				exit(1);
-			}
-			model[i]->capabilities = shapes[i].capabilities;
-		}
 	if (size < 4)
 		return 0;
 	const struct spmu_model *m = model[(data[0] & 0x7f) % SHAPES];

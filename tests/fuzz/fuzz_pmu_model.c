@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "data_dir.h"
+#include "fuzz_models.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -653,23 +653,22 @@ static void run(const struct spmu_model *m, const uint8_t *data, size_t size)
 	free(q);
 }
 
+static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem", "haswell",
+	"skylake", "ice-lake", "golden-cove" };
+enum { MODELS = sizeof names / sizeof *names };
+static struct spmu_model *model[MODELS];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	for (unsigned i = 0; i < MODELS; i++)
+		model[i] = load_model(names[i]);
+	tracing = getenv("FUZZ_TRACE") != NULL;
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem",
-		"haswell", "skylake", "ice-lake",
-		"golden-cove" };
-	enum { MODELS = sizeof names / sizeof *names };
-	static struct spmu_model *model[MODELS];
-	for (unsigned i = 0; i < MODELS; i++)
-		if (!model[i]) {
-			char path[512], text[300];
-			snprintf(path, sizeof path, "%s/events/%s.tsv", data_dir(), names[i]);
-			if (spmu_model_load(&model[i], path, text, sizeof text)) {
-				fprintf(stderr, "%s\n", text);
-				exit(1);
-			}
-			tracing = getenv("FUZZ_TRACE") != NULL;
-		}
 	if (size < 3)
 		return 0;
 	TRACE("model %s\n", names[data[0] % MODELS]);

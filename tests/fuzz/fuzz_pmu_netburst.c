@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "data_dir.h"
+#include "fuzz_models.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -247,19 +247,18 @@ static uint64_t run(const struct spmu_model *m, const uint8_t *data, size_t size
 	return sum;
 }
 
+static struct spmu_model *model[2];
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	for (unsigned i = 0; i < 2; i++)
+		model[i] = load_model(i ? "netburst-prescott" : "netburst");
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct spmu_model *model[2];
-	static const char *const names[] = { "netburst", "netburst-prescott" };
-	for (unsigned i = 0; i < 2; i++)
-		if (!model[i]) {
-			char path[512], text[300];
-			snprintf(path, sizeof path, "%s/events/%s.tsv", data_dir(), names[i]);
-			if (spmu_model_load(&model[i], path, text, sizeof text)) {
-				fprintf(stderr, "%s\n", text);
-				exit(1);
-			}
-		}
 	if (size < 3)
 		return 0;
 	const struct spmu_model *m = model[data[0] & 1];

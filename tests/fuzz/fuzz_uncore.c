@@ -61,21 +61,29 @@ static void batch(struct spmu_uncore *u, int source, struct input *in)
 	spmu_uncore_consume(u, source, &b);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static struct spmu_uncore_model *model[3];
+
+/* The tables are loaded here: the second that an input may take is not theirs. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const char *const name[] = { "skylake", "ivy-bridge", "golden-cove" };
-	static struct spmu_uncore_model *model[3];
+	(void)argc, (void)argv;
+	for (unsigned i = 0; i < 3; i++) {
+		char path[512], text[300];
+		snprintf(path, sizeof path, "%s/events/uncore-%s.tsv", data_dir(), name[i]);
+		if (spmu_uncore_load(&model[i], path, text, sizeof text))
+			abort();
+	}
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	struct input in = { data, data + size };
 	unsigned which = (unsigned)take(&in, 1) % 5;
 	if (which > 2) {
 		table(in.at, (size_t)(in.end - in.at));
 		return 0;
-	}
-	if (!model[which]) {
-		char path[512], text[300];
-		snprintf(path, sizeof path, "%s/events/uncore-%s.tsv", data_dir(), name[which]);
-		if (spmu_uncore_load(&model[which], path, text, sizeof text))
-			abort();
 	}
 	struct spmu_uncore_host h = { .context = &in, .slices = 1 + (uint32_t)take(&in, 1) % 64,
 		.channels = 1 + (uint32_t)take(&in, 1) % 16,

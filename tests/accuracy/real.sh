@@ -4,6 +4,7 @@
 #   real.sh CORE [PROGRAM...]		CORE: a core file of softpmu calibrate; default: all programs that are installed
 # Environment:
 #   SOFTPMU, TIMED  the binaries (build/softpmu, build/native/timed)
+#   RESIDENT        the library that touches a program's memory before main (build/native/resident.so); empty: none
 #   RUNS            native runs of each size (40)
 #   KEEP=DIR        keeps the streams and the native times in DIR, and uses those that are already there
 #   ONLY=native     measures only the native times (on a quiet machine) and prints nothing
@@ -17,6 +18,8 @@
 #
 # Each program runs with a small and a large input, and the difference counts, so start-up cancels out. The native time
 # is the least of RUNS runs of each size, small and large in turn (timed.c); the frequency is measured beside each run.
+# Both sides load resident.so, so that page faults take no part in it; and what a system call itself takes at user
+# level is subtracted on both sides.
 # Both sides see the same processor features: GLIBC_TUNABLES and OPENSSL_ia32cap switch off natively what the tracer's
 # CPUID lacks, and set the same thresholds of glibc's string functions.
 set -eu
@@ -28,7 +31,8 @@ case $core in [!/]*/*) core=$PWD/$core ;; esac
 case ${KEEP:-/} in /*) ;; *) KEEP=$PWD/$KEEP ;; esac
 wanted=" $* " home=$HOME
 case ${LIST:-/} in /*) ;; *) LIST=$PWD/$LIST ;; esac
-for program in "$softpmu" "$timed"; do
+resident=${RESIDENT-$top/build/native/resident.so}
+for program in "$softpmu" "$timed" $resident; do
 	[ -x "$program" ] || { echo "real.sh: $program is not built: make all programs" >&2; exit 1; }
 done
 work=$(mktemp -d) || exit 1
@@ -128,11 +132,15 @@ for size in small large; do	# 5 and 60 pages of code as an object file
 		true
 done
 
-# run_model NAME.SIZE INPUT COMMAND...: writes the counts to $work/NAME.SIZE, those without the wrong path to
-# $work/NAME.SIZE.right.
+# words FILE: its lines as words of a shell
+words() { sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$1" | tr '\n' ' '; }
+
+# run_model NAME SIZE INPUT HEAP: writes the counts of the command in args.SIZE to $work/NAME.SIZE, those without the
+# wrong path to $work/NAME.SIZE.right.
 run_model() {
-	to=$work/$1 stream=$keep/$1.stream from=$2
-	shift 2
+	to=$work/$1.$2 stream=$keep/$1.$2.stream from=$3 heap=$4
+	eval "set -- $(words "$work/args.$2")"
+	[ -z "$resident" ] || [ "$heap" = 0 ] || set -- env "LD_PRELOAD=$resident" "RESIDENT_HEAP=$heap" "$@"
 	for variant in '' $([ "${RIGHT:-1}" = 0 ] || echo .right); do
 		if [ -s "$stream" ]; then
 			set -- --replay "$stream"
@@ -150,6 +158,17 @@ run_model() {
 }
 keep=${KEEP:-$work}
 events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss
+
+# What a system call takes at user level: natively, where the samples of the kernel's clock ascribe a part of the way
+# into the kernel to the program, and under the model.
+if [ "${ONLY:-}" != native ]; then
+	calls_native=$("$timed" -n 40 -- "$timed" --calls 20000 |
+		awk -F'\t' '{ printf "%.0f", $1 * $3 / ($3 + $4) / 20000 }')
+	calls_model=$(for n in 0 2000; do
+		"$softpmu" stat -x, -e cycles --core "$core" -- "$timed" --calls $n 2>&1 >/dev/null
+	done | awk -F, 'NR == 1 { a = $1 } END { printf "%.0f", ($1 - a) / 2000 }')
+	echo "real.sh: user-level cycles of a system call: $calls_native, model $calls_model; subtracted" >&2
+fi
 
 : >"$work/rows"
 if [ -n "${LIST:-}" ]; then
@@ -181,12 +200,6 @@ while IFS=';' read -r name input command; do
 		# shellcheck disable=SC2086
 		set -- $command
 		set +f
-		eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
-		[ "${ONLY:-}" = native ] || run_model "$name.$size" "$in" "$@" || continue 2
-		set -f
-		# shellcheck disable=SC2086
-		set -- $command
-		set +f
 	done
 	if [ -n "${KEEP:-}" ] && [ -s "$KEEP/$name.native.large" ]; then
 		cp "$KEEP/$name.native.small" "$work/native.small"
@@ -196,19 +209,29 @@ while IFS=';' read -r name input command; do
 		: >"$work/native.large"
 		for _ in 1 2 3 4; do	# small and large in turn, because other load of the machine varies
 			for size in small large; do
-				eval "set -- $(sed "s/'/'\\\\''/g; s/^/'/; s/\$/'/" "$work/args.$size" | tr '\n' ' ')"
+				eval "set -- $(words "$work/args.$size")"
 				[ $size = small ] && in=$small_in || in=$large_in
-				"$timed" -n $((runs / 4)) -i "$in" -- "$@" >>"$work/native.$size" || continue 3
+				"$timed" -n $((runs / 4)) -i "$in" ${resident:+-r "$resident"} -- "$@" \
+					>>"$work/native.$size" || continue 3
 			done
 		done
 		[ -z "${KEEP:-}" ] || cp "$work/native.small" "$KEEP/$name.native.small"
 		[ -z "${KEEP:-}" ] || cp "$work/native.large" "$KEEP/$name.native.large"
 	fi
 	[ "${ONLY:-}" != native ] || continue
-	awk -F'[\t,]' -v name="$name" -v OFS='\t' '
-	FILENAME ~ /native\.small$/ { if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
-	FILENAME ~ /native\.large$/ { if (!l || $1 * 1 < l) l = $1; if ($1 > most) most = $1; lu += $3; lk += $4;
-		if ($2 > ghz) ghz = $2; next }
+	heap=$(awk -F'\t' '$8 > n { n = $8 } END { print n + 0 }' "$work/native.large")
+	run_model "$name" small "$small_in" "$heap" && run_model "$name" large "$large_in" "$heap" || continue
+	awk -F'[\t,]' -v name="$name" -v calls_native="$calls_native" -v calls_model="$calls_model" -v OFS='\t' '
+	FILENAME ~ /native\.small$/ { scalls = $9; if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
+	FILENAME ~ /native\.large$/ {
+		lcalls = $9
+		if (!l || $1 * 1 < l) l = $1
+		if ($1 > most) most = $1
+		lu += $3
+		lk += $4
+		if ($2 > ghz) ghz = $2
+		next
+	}
 	FILENAME ~ /right$/ { split($3, e, ":"); if (e[1] == "cycles") right += FILENAME ~ /small/ ? -$1 : $1; next }
 	FILENAME ~ /small$/ { split($3, e, ":"); a[e[1]] = $1; next }
 	{ split($3, e, ":"); b[e[1]] = $1 }
@@ -219,11 +242,12 @@ while IFS=';' read -r name input command; do
 			print "real.sh: " name ": both sizes are the same to the model" >"/dev/stderr"
 			exit
 		}
-		n = l * lu / (lu + lk) - s * su / (su + sk)	# user level
-		print name, i, n, d("cycles"), (n > 0 ? d("cycles") / n : 0), ghz, lu / (lu + lk), most / l, \
+		n = l * lu / (lu + lk) - s * su / (su + sk) - (lcalls - scalls) * calls_native	# user level
+		m = d("cycles") - (lcalls - scalls) * calls_model
+		print name, i, n, m, (n > 0 ? m / n : 0), ghz, lu / (lu + lk), most / l, \
 			1000 * d("branch-misses") / i, 1000 * d("mem_load_retired.l1_miss") / i,
 				1000 * d("mem_load_retired.l2_miss") / i, 1000 * d("mem_load_retired.l3_miss") / i,
-				right
+				right ? right - (lcalls - scalls) * calls_model : right
 	}' "$work/native.small" "$work/native.large" "$work/$name.small" "$work/$name.large" $([ "${RIGHT:-1}" = 0 ] ||
 		echo "$work/$name.small.right" "$work/$name.large.right") >>"$work/rows"
 	[ -z "${MISSED:-}" ] || tail -n 1 "$work/rows" >&2
@@ -237,7 +261,9 @@ cat <<END
 User-level cycles of real programs, natively and under the model of \`softpmu calibrate\`'s core: $title.
 Each program runs with a small and a large input, and the difference counts. Native cycles are time × frequency: the
 least of $runs runs of each size, with the frequency measured right before and after each run. The share of user level
-is what the kernel's cpu-clock sampled in as many runs more. The ratio is model ÷ native. IPC is native. Mispredicts
+is what the kernel's cpu-clock sampled in as many runs more. Page faults are left out (tests/native/resident.c), and
+what a system call takes at user level: ${calls_native:-0} cycles natively, ${calls_model:-0} in the model. The ratio
+is model ÷ native. IPC is native. Mispredicts
 and misses of L1D, L2 and L3 are the model's, for 1000 instructions. The model executes the wrong path behind
 mispredicted branches; the last column is model ÷ native with \`--no-wrong-path\`. Both sides have the processor
 features of the tracer's CPUID; natively OPENSSL_ia32cap sets them, and GLIBC_TUNABLES:

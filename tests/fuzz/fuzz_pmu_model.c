@@ -653,8 +653,8 @@ static void run(const struct spmu_model *m, const uint8_t *data, size_t size)
 	free(q);
 }
 
-static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem", "haswell",
-	"skylake", "ice-lake", "golden-cove" };
+static const char *const names[] = { "p5", "p6", "netburst", "netburst-prescott", "yonah", "core2", "nehalem",
+	"haswell", "skylake", "ice-lake", "golden-cove" };
 enum { MODELS = sizeof names / sizeof *names };
 static struct spmu_model *model[MODELS];
 

@@ -7,9 +7,14 @@ build/native/micro: tests/native/micro.c tests/native/kernels.S
 	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^
 # build/native/timed: user-level cycles of a program on the host, for tests/accuracy/real.sh.
 programs: build/native/timed
-build/native/timed: tests/native/timed.c
+build/native/timed: tests/native/timed.c tests/native/resident.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $<
+# build/native/resident.so: keeps page faults out of these cycles.
+programs: build/native/resident.so
+build/native/resident.so: tests/native/resident.c tests/native/resident.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -shared -fPIC -o $@ $<
 # build/native/streams: streams of memory, natively and for the model (docs/measured/accuracy.md, "Streams of memory").
 programs: build/native/streams
 build/native/streams: tests/native/streams.c

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * timed: a program's user-level cycles on this host, without a PMU.
  *
- *   timed [-n RUNS] [-i FILE] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to /dev/null
- *
+ *   timed [-n RUNS] [-i FILE] [-r LIBRARY] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to
+ *									/dev/null
  * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
- * runs; least and median ms of a run.
+ * runs; least and median ms of a run; page faults in the run with the least cycles; bytes of heap that the program
+ * needs (0: not known); system calls of a run.
+ *
+ *   timed --calls N	makes N system calls, the shortest that there are; for what one costs: timed -- timed --calls N
  *
  * The time of a run is what the scheduler charged the process (user and system together, exact to the ns). Its cycles
  * are that time multiplied by the frequency. A chain of ADD r64, r64 in this process measures the frequency right
  * before and right after the run, on the same CPU. The least of all runs counts, because other users of the core only
  * add time.
  *
- * The share of user level comes from further runs, as many again, which the kernel's cpu-clock interrupts every 100 us
+ * System calls, page faults and heap come from a first run, which is traced and not timed. A virtual machine whose
+ * kernel runs in user mode takes a thousand cycles and more for a way into the kernel and back, and the samples show a
+ * part of them as user level; so callers subtract what --calls shows.
+ *
+ * The share of user level comes from further runs, as many again, which the kernel's cpu-clock interrupts every ms
  * (perf_event_open with a software event, which needs no PMU); the time of these runs does not count. If that is not
  * allowed, the share comes from the kernel's tick, which samples the timed runs every few ms. With 100 ticks a share
  * of 0.6 has a standard error of 0.05, so a caller should add up several calls. Left out: children that the program
- * does not wait for. */
+ * does not wait for.
+ *
+ * With -r the program loads build/native/resident.so, which touches its memory before main. Then time, share and page
+ * faults are those from main to the end, without what the library leaves out. A program that does not report (linked
+ * statically, or one that had children) is measured as a whole. */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -24,20 +35,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "resident.h"
 
-enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 1000, PERIOD_NS = 100000, PAGES = 64 };
+enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 1000, PERIOD_NS = 1000000, PAGES = 64 };
 
 static double now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* What resident.so reports of a run, and the library; fd is -1 without it. */
+struct report { struct resident *page; const char *library; int fd; uint64_t heap; };
+
+static bool report_open(struct report *r, const char *library)
+{
+	r->library = library;
+	r->fd = memfd_create("resident", 0);
+	if (r->fd < 0 || ftruncate(r->fd, sizeof *r->page))
+		return false;
+	r->page = mmap(NULL, sizeof *r->page, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	return r->page != MAP_FAILED;
+}
+
+/* In the child: what the library finds in its environment. */
+static void report_environment(const struct report *r)
+{
+	char number[24];
+	snprintf(number, sizeof number, "%d", r->fd);
+	setenv("RESIDENT_FD", number, 1);
+	snprintf(number, sizeof number, "%llu", (unsigned long long)r->heap);
+	setenv("RESIDENT_HEAP", number, 1);
+	setenv("LD_PRELOAD", r->library, 1);
+}
+
+/* True if the program's report counts a moment of CLOCK_MONOTONIC, or if there is no report. */
+static bool report_counts(const struct resident *page, uint64_t at)
+{
+	if (!page || !page->ended)
+		return true;
+	for (uint64_t i = 0; i < page->stretches && i < RESIDENT_STRETCHES; i++)
+		if (at >= page->stretch[i].begin && at < page->stretch[i].end)
+			return true;
+	return false;
 }
 
 /* Returns the frequency in GHz, from the shortest of several runs of the chain. */
@@ -67,7 +116,8 @@ static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
 		.config = PERF_COUNT_SW_CPU_CLOCK, .sample_period = PERIOD_NS,
-		.sample_type = PERF_SAMPLE_IP, .inherit = 1 };
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME, .inherit = 1, .use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC };
 	s->fd = (int)syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (s->fd < 0)
 		return false;
@@ -80,8 +130,8 @@ static bool sampler_open(struct sampler *s, pid_t pid, int cpu)
 	return true;
 }
 
-/* Adds the ms in user and in kernel mode, and closes the sampler. */
-static void sampler_close(struct sampler *s, double *user, double *kernel)
+/* Adds the ms in user and in kernel mode that the program's report counts, and closes the sampler. */
+static void sampler_close(struct sampler *s, const struct resident *page, double *user, double *kernel)
 {
 	const uint64_t ms_of = 1000000, size = s->page->data_size, end = __atomic_load_n(&s->page->data_head,
 		__ATOMIC_ACQUIRE);
@@ -89,9 +139,12 @@ static void sampler_close(struct sampler *s, double *user, double *kernel)
 		const struct perf_event_header *h = (const void *)((const char *)s->page + s->page->data_offset +
 			at % size);
 		const unsigned mode = h->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		if (h->type == PERF_RECORD_SAMPLE && mode == PERF_RECORD_MISC_USER)
+		const uint64_t *body = (const uint64_t *)(h + 1);	/* IP, time */
+		if (h->type != PERF_RECORD_SAMPLE || !report_counts(page, body[1]))
+			;
+		else if (mode == PERF_RECORD_MISC_USER)
 			*user += (double)PERIOD_NS / ms_of;
-		else if (h->type == PERF_RECORD_SAMPLE && mode == PERF_RECORD_MISC_KERNEL)
+		else if (mode == PERF_RECORD_MISC_KERNEL)
 			*kernel += (double)PERIOD_NS / ms_of;
 		at += h->size;
 	}
@@ -101,7 +154,8 @@ static void sampler_close(struct sampler *s, double *user, double *kernel)
 
 /* Runs the program, with the sampler if there is one; sets *sampled if it worked. Returns 0, or -1 after it printed a
  * line. */
-static int run(char **argv, const char *input, int cpu, struct sampler *sampler, bool *sampled, struct rusage *use)
+static int run(char **argv, const char *input, int cpu, const struct report *report, struct sampler *sampler,
+	bool *sampled, struct rusage *use)
 {
 	int status, ready[2];
 	if (pipe(ready)) {
@@ -116,8 +170,14 @@ static int run(char **argv, const char *input, int cpu, struct sampler *sampler,
 		if (read(ready[0], &c, 1) != 0 || in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0)
 			_exit(126);
 		close(ready[0]);
+		if (report->fd >= 0)
+			report_environment(report);
 		execvp(argv[0], argv);
 		_exit(127);
+	}
+	if (report->fd >= 0) {
+		memset(report->page, 0, sizeof *report->page);
+		report->page->pid = (uint64_t)pid;
 	}
 	*sampled = pid > 0 && sampler && sampler_open(sampler, pid, cpu);
 	close(ready[0]);
@@ -134,6 +194,37 @@ static int run(char **argv, const char *input, int cpu, struct sampler *sampler,
 	return 0;
 }
 
+/* Runs the program once under ptrace, and counts its system calls; those of its children are left out.  Returns -1 if
+ * that does not work. */
+static long count_calls(char **argv, const char *input, const struct report *report)
+{
+	int status, signal = 0;
+	long stops = 0;
+	pid_t pid = fork();
+	if (!pid) {
+		int in = open(input, O_RDONLY), out = open("/dev/null", O_WRONLY);
+		if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
+			_exit(126);
+		if (report->fd >= 0)
+			report_environment(report);
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
+		return -1;
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+	while (ptrace(PTRACE_SYSCALL, pid, NULL, signal) == 0 && waitpid(pid, &status, 0) > 0 && WIFSTOPPED(status)) {
+		signal = WSTOPSIG(status);
+		if (signal == (SIGTRAP | 0x80)) {
+			stops++;
+			signal = 0;
+		} else if (signal == SIGTRAP)
+			signal = 0;
+	}
+	return stops / 2;	/* one stop at the entry, one at the exit */
+}
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -145,17 +236,28 @@ int main(int argc, char **argv)
 	static double took[MOST];
 	int runs = 20, i = 1;
 	const char *input = "/dev/null";
+	if (argc == 3 && !strcmp(argv[1], "--calls")) {
+		for (long n = atol(argv[2]); n > 0; n--)
+			syscall(SYS_getppid);
+		return 0;
+	}
+	struct report report = { .fd = -1 };
 	for (; i + 1 < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i += 2) {
 		if (!strcmp(argv[i], "-n"))
 			runs = atoi(argv[i + 1]);
 		else if (!strcmp(argv[i], "-i"))
 			input = argv[i + 1];
-		else
+		else if (!strcmp(argv[i], "-r") && report.fd < 0) {
+			if (report_open(&report, argv[i + 1]))
+				continue;
+			perror("timed: the report of resident.so");
+			return 1;
+		} else
 			runs = 0;
 	}
 	i += i < argc && !strcmp(argv[i], "--");
 	if (runs < 1 || runs > MOST || i >= argc) {
-		fputs("usage: timed [-n RUNS] [-i FILE] -- PROGRAM [ARGUMENTS]\n", stderr);
+		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] -- PROGRAM [ARGUMENTS]\n", stderr);
 		return 2;
 	}
 	cpu_set_t one;
@@ -164,30 +266,46 @@ int main(int argc, char **argv)
 	CPU_SET(cpu, &one);	/* stay on this CPU: the frequency is this CPU's */
 	sched_setaffinity(0, sizeof one, &one);
 	double least = 1e300, fastest = 0, user = 0, kernel = 0, sampled_user = 0, sampled_kernel = 0;
+	uint64_t faults = 0;
+	struct rusage use;
+	bool sampled;
+	const long calls = count_calls(argv + i, input, &report);
+	if (calls < 0) {
+		fprintf(stderr, "timed: %s: ptrace does not work\n", argv[i]);
+		return 1;
+	}
+	if (report.fd >= 0) {	/* how much heap it needs */
+		if (run(argv + i, input, cpu, &report, NULL, &sampled, &use))
+			return 1;
+		report.heap = report.page->heap;
+	}
 	for (int n = 0; n < runs; n++) {
 		struct sampler sampler;
-		struct rusage use;
-		bool sampled;
-		if (run(argv + i, input, cpu, &sampler, &sampled, &use))
+		if (run(argv + i, input, cpu, &report, &sampler, &sampled, &use))
 			return 1;
 		if (sampled)
-			sampler_close(&sampler, &sampled_user, &sampled_kernel);
+			sampler_close(&sampler, report.page, &sampled_user, &sampled_kernel);
 		double before = frequency();
-		if (run(argv + i, input, cpu, NULL, &sampled, &use))
+		if (run(argv + i, input, cpu, &report, NULL, &sampled, &use))
 			return 1;
+		const bool reported = report.fd >= 0 && report.page->ended;
 		double after = frequency(), ghz = after > before ? after : before,
-			all = ms(use.ru_utime) + ms(use.ru_stime);
+			all = reported ? 1e-6 * (double)report.page->cpu_ns : ms(use.ru_utime) + ms(use.ru_stime);
 		user += ms(use.ru_utime);
 		kernel += ms(use.ru_stime);
 		took[n] = all;
 		fastest = ghz > fastest ? ghz : fastest;
-		least = all * ghz < least ? all * ghz : least;
+		if (all * ghz < least) {
+			least = all * ghz;
+			faults = reported ? report.page->faults : (uint64_t)(use.ru_minflt + use.ru_majflt);
+		}
 	}
 	if (sampled_user > 0) {
 		user = sampled_user;
 		kernel = sampled_kernel;
 	}
 	qsort(took, (size_t)runs, sizeof *took, by_value);
-	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\n", least * 1e6, fastest, user, kernel, took[0], took[runs / 2]);
+	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\n", least * 1e6, fastest, user, kernel, took[0],
+		took[runs / 2], (unsigned long long)faults, (unsigned long long)report.heap, calls);
 	return 0;
 }

@@ -69,6 +69,9 @@ void __real_vgPlain_discard_translations(Addr start, ULong range, const HChar *w
 void __wrap_vgPlain_discard_translations(Addr start, ULong range, const HChar *who);
 void __real_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
 void __wrap_vgPlain_nuke_all_threads_except(ThreadId me, Int src);
+/* The CPUID that programs see says that there is RDTSCP, wherever they run; so there is (tracer_cpu.c). */
+void __real_vgPlain_machine_get_VexArchInfo(VexArch *architecture, VexArchInfo *info);
+void __wrap_vgPlain_machine_get_VexArchInfo(VexArch *architecture, VexArchInfo *info);
 /* Handlers of system calls (events.c).  The arguments begin with the call's number.  A call whose status is complete is
  * not made; it has that result. */
 struct syscall_args { Word number; UWord arg[8]; };

@@ -9,10 +9,11 @@ TRACER_SRC  := $(wildcard src/valgrind/*.c)
 TRACER_SRC  := $(filter-out src/valgrind/exec_launcher.c,$(TRACER_SRC))
 TRACER_CC   := gcc
 TRACER_WRAP := $(foreach f,am_startup di_notify_mmap gdbserver_report_signal sigframe_create kill_self client_exit \
-  discard_translations nuke_all_threads_except release_BigLock,-Wl,--wrap=vgPlain_$f) \
+  discard_translations nuke_all_threads_except release_BigLock machine_get_VexArchInfo,-Wl,--wrap=vgPlain_$f) \
   $(foreach f,create destroy acquire release,-Wl,--wrap=vgModuleLocal_$f_sched_lock) \
   $(foreach f,generic_sys_execve linux_sys_execveat linux_sys_clone,-Wl,--wrap=vgSysWrap_$f_before) \
-  $(foreach f,get_sched_lock_owner do_syscall_for_client_WRK,-Wl,--wrap=vgModuleLocal_$f)
+  $(foreach f,get_sched_lock_owner do_syscall_for_client_WRK,-Wl,--wrap=vgModuleLocal_$f) \
+  -Wl,--wrap=amd64g_dirtyhelper_RDTSCP
 TRACER_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-builtin-declaration-mismatch -fno-strict-aliasing \
   -fno-builtin -fno-stack-protector -fno-pic -fomit-frame-pointer -U_FORTIFY_SOURCE \
   -isystem $(TRACER_HEADERS) -Isrc -Iinclude -DVGO_linux=1

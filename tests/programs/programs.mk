@@ -5,7 +5,7 @@ PROGRAM_FLAGS := -O1 -g -fno-pie -no-pie
 
 PROGRAMS := $(addprefix $P/,work work-static work32 threads throws dies reps norep by_cause \
 	jumps jit forks l1_miss heap stream chase sharing causes topdown advice pages churn phases \
-	elided debugs fills even tosses)
+	elided debugs fills even tosses timestamps)
 programs: $(PROGRAMS)
 
 $P/%: tests/programs/%.c

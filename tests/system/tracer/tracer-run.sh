@@ -32,6 +32,7 @@ as_alone -x "$PROGRAMS/trace_self" private
 as_alone -x "$PROGRAMS/trace_signals" faults;	value_is cuts -ge 600 faults; value_is signals -ge 700 faults
 as_alone -x "$PROGRAMS/trace_signals" alarms;	value_is signals -ge 50 alarms
 as_alone -x "$PROGRAMS/client" alone;		value_is exits = 1 client
+as_alone -x "$PROGRAMS/timestamps"
 if runs_32; then
 	as_alone -x "$PROGRAMS/trace_signals32" faults;	value_is cuts -ge 600 faults32
 	as_alone -x "$PROGRAMS/trace_signals32" alarms;	value_is signals -ge 50 alarms32

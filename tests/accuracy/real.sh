@@ -193,7 +193,7 @@ while IFS=';' read -r name input command; do
 			n=$((n - 1))
 		done
 		in=$input
-		case $in in *@*) in=${in%@*}$size ;; esac
+		case $in in *@*) in=${in%@*}$size${in##*@} ;; esac
 		if [ $size = small ]; then small_in=$in; else large_in=$in; fi
 		printf '%s\n' "$@" >"$work/args.$size"
 		set -f

@@ -134,6 +134,7 @@ void memsys_reset(struct memsys *m)
 		c->prefetch_linear_degree);
 	streamer_init(&m->streamer, c->prefetch_l2_streams, c->prefetch_l2_degree, c->prefetch_l2_distance);
 	m->streamer.window = c->prefetch_l2_window;
+	m->streamer.any_order = c->prefetch_l2_any_order;
 	inflight_init(&m->l1d_fill, c->l1d_fill_buffers);
 	inflight_init(&m->l1i_fill, c->l1i_fill_buffers);
 	inflight_init(&m->l2_fill, c->l2_queue);

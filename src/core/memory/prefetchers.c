@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_LINES = 64 };
+enum { PAGE_LINES = 64, LINEAR_YOUNG = 3 };
 
 void next_line_init(struct next_line *p)
 {
@@ -94,36 +94,64 @@ void linear_init(struct linear *l, uint32_t count, uint32_t start, uint32_t dist
 		.distance = distance, .degree = degree };
 }
 
+/* Does the line belong to the stream? */
+static bool linear_belongs(const struct linear_stream *s, uint64_t vline)
+{
+	const int64_t by = (int64_t)(vline - s->last);
+	return s->run && by >= -LINEAR_APART && by <= LINEAR_APART;
+}
+
+/* Takes the line into the stream.  Returns by how many lines it got further: 0 if the line is one that it passed. */
+static uint32_t linear_take(struct linear_stream *s, uint64_t vline)
+{
+	const int64_t by = (int64_t)(vline - s->last), from_first = (int64_t)(vline - s->first);
+	if (s->run == 1 || (s->run <= LINEAR_YOUNG && from_first * s->direction < 0)) {
+		if (s->run > 1)		/* it turns */
+			s->first = s->last;
+		s->direction = by > 0 ? 1 : -1;
+		s->holes = 0;
+	} else if (by * s->direction < 0) {
+		s->holes -= s->holes > 0;
+		s->run += s->run < INT32_MAX;
+		return 0;
+	}
+	const uint32_t further = (uint32_t)(by * s->direction);
+	s->holes += further - 1;
+	s->run += s->run < INT32_MAX;
+	s->last = vline;
+	return further;
+}
+
 unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t *step)
 {
 	struct linear_stream *s = NULL, *oldest = l->stream;
 	for (uint32_t i = 0; i < l->count && !s; i++) {
 		struct linear_stream *e = &l->stream[i];
-		const int64_t by = (int64_t)(vline - e->last);
-		if (e->run && (by == 0 || (e->run == 1 ? by == 1 || by == -1 : by == e->direction)))
+		if (linear_belongs(e, vline))
 			s = e;
 		else if (e->stamp < oldest->stamp)
 			oldest = e;
 	}
 	if (!s) {
-		*oldest = (struct linear_stream){ .last = vline, .stamp = ++l->clock, .run = 1 };
+		*oldest = (struct linear_stream){ .last = vline, .first = vline, .stamp = ++l->clock, .run = 1 };
 		return 0;
 	}
 	s->stamp = ++l->clock;
 	l->current = (uint32_t)(s - l->stream);
 	if (vline == s->last)
 		return 0;
-	s->direction = (int64_t)(vline - s->last);
-	s->last = vline;
-	s->ahead -= s->ahead > 0;
-	if (s->run < l->start) {
-		s->run++;
+	const uint32_t further = linear_take(s, vline);
+	s->ahead -= further < s->ahead ? further : s->ahead;
+	if (s->holes > LINEAR_APART) {		/* these are not all of the lines */
+		*s = (struct linear_stream){ .last = vline, .first = vline, .stamp = s->stamp, .run = 1 };
 		return 0;
 	}
+	if (s->run <= l->start || 2 * s->holes >= s->run)
+		return 0;
 	const uint32_t room = l->distance > s->ahead ? l->distance - s->ahead : 0,
 		       n = room < l->degree ? room : l->degree;
 	*step = s->direction;
-	*next = vline + (uint64_t)(s->direction * (s->ahead + 1));
+	*next = s->last + (uint64_t)(s->direction * (s->ahead + 1));
 	s->ahead += n;
 	return n;
 }
@@ -175,6 +203,31 @@ static struct stream_entry *stream_of(struct streamer *s, uint32_t page)
 	return NULL;
 }
 
+/* Trains a stream with a line of its page, in any order: a neighbour of two lines that were asked for continues them.
+ * Returns as streamer_train. */
+static unsigned stream_any_order(const struct streamer *s, struct stream_entry *e, uint32_t line,
+	uint32_t out[STREAM_OUT_MAX])
+{
+	const uint32_t page = line / PAGE_LINES, at = line % PAGE_LINES;
+	const uint64_t bit = UINT64_C(1) << at, below = bit >> 1 | bit >> 2, above = bit << 1 | bit << 2;
+	e->asked |= bit;
+	e->last = line;
+	const bool up = at >= 2 && (e->asked & below) == below, down = at < PAGE_LINES - 2 && (e->asked & above) == above;
+	unsigned n = 0;
+	for (int32_t direction = 1; direction >= -1 && !n; direction -= 2) {
+		if (!(direction > 0 ? up : down))
+			continue;
+		if (direction != e->direction || (int32_t)(e->next - line) * direction <= 0)
+			e->next = line + (uint32_t)direction;
+		e->direction = direction;
+		for (; n < STREAM_OUT_MAX && e->next / PAGE_LINES == page &&
+			(int32_t)(e->next - line) * direction <= (int32_t)s->distance; e->next += (uint32_t)direction)
+			if (!(e->asked >> e->next % PAGE_LINES & 1))
+				out[n++] = e->next;
+	}
+	return n;
+}
+
 unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_OUT_MAX])
 {
 	uint32_t page = line / PAGE_LINES;
@@ -183,13 +236,15 @@ unsigned streamer_train(struct streamer *s, uint32_t line, uint32_t out[STREAM_O
 		const unsigned oldest = s->oldest;
 		stream_asked(s, oldest);
 		s->page[oldest] = page;
-		s->stream[oldest] = (struct stream_entry){ .last = line };
+		s->stream[oldest] = (struct stream_entry){ .asked = UINT64_C(1) << line % PAGE_LINES, .last = line };
 		return 0;
 	}
 	stream_asked(s, (unsigned)(e - s->stream));
 	s->current = (uint32_t)(e - s->stream);
 	if (line == e->last)
 		return 0;
+	if (s->any_order)
+		return stream_any_order(s, e, line, out);
 	int32_t direction = line > e->last ? 1 : -1;
 	uint32_t apart = line > e->last ? line - e->last : e->last - line;
 	e->last = line;

@@ -11,6 +11,8 @@
  *                   aligned pair of 128 bytes (line ^ 1; needs no state).
  *   L2 streamer     Ascending or descending requests to L2 within a 4 KB page request up to `degree` missing lines
  *                   each, at most `distance` lines ahead.
+ *                   With `any_order` a request trains it if the two lines below, or the two above, have been asked
+ *                   for, no matter when.
  *   linear streams  After `start` consecutive lines, up or down by linear address, L2 requests up to `degree` lines
  *                   for each further one, at most `distance` lines ahead, across pages.
  *
@@ -18,6 +20,9 @@
  * then timed.  After up to 120 lines, as many more lines had come as were read, to the page's end and 8 beyond; after
  * 144, 176, 192, 224 and 256 lines 24, 56, 72, 104 and 128 more; after 448 not more than 128.  Down behaves as up,
  * also where the frames of the pages are in no order.
+ * Lines of such a stream may come in another order, as long as none is more than LINEAR_APART from the furthest.
+ * Zen 5 prefetches orders such as 1 0 3 2 5 4, 3 2 1 0 7 6 5 4 and 0 3 6 1 4 7 2 5 as well as 0 1 2 3
+ * (experiments/line-orders.c), but not every second line.
  * No other prefetcher crosses a 4 KB page, except the stride prefetcher with prefetch.l1d_ip_pages.  Zen's goes by
  * linear addresses: a chain of loads 256 bytes apart through data in L2 takes 4.0 to 4.1 cycles a load on Zen 5
  * (softpmu calibrate, stride.128K to stride.512K); a wait for L2 at each page would make that 4.6.  Across a page it
@@ -62,11 +67,12 @@ void ip_stride_clear(struct ip_stride *p);
 /* Returns how many addresses to request: *target and the following ones, each *step further. */
 unsigned ip_stride_train(struct ip_stride *p, uint64_t ip, uint64_t addr, uint64_t *target, int64_t *step);
 
-enum { LINEAR_MAX = 32 };
+enum { LINEAR_MAX = 32, LINEAR_APART = 4 };
 struct linear_stream {
-	uint64_t last, stamp;
+	uint64_t last, first, stamp;	/* the furthest line in its direction, and in the other one while it is young */
 	int64_t direction;
-	uint32_t run;		/* consecutive lines so far; 0: the entry is empty */
+	uint32_t run;		/* lines so far; 0: the entry is empty */
+	uint32_t holes;		/* lines that were passed over, and have not come since */
 	uint32_t ahead;		/* lines requested beyond last */
 };
 struct linear {
@@ -82,10 +88,15 @@ unsigned linear_train(struct linear *l, uint64_t vline, uint64_t *next, int64_t 
 /* The last n of those were not requested. */
 void linear_refused(struct linear *l, unsigned n);
 
-struct stream_entry { uint32_t last, next, confidence; int32_t direction; };
+struct stream_entry {
+	uint64_t asked;			/* any_order: lines of the page that were asked for, by bit */
+	uint32_t last, next, confidence;
+	int32_t direction;
+};
 struct streamer {
 	uint32_t count, degree, distance;
 	uint32_t window;	/* most lines between two requests of a stream; 0: no limit */
+	bool any_order;
 	uint32_t current;	/* stream of the last request */
 	/* Streams by their last request.  next, previous: those asked for just after and just before */
 	uint8_t oldest, newest, next[STREAMS_MAX], previous[STREAMS_MAX];

@@ -248,6 +248,31 @@ static void test_the_streamer_runs_ahead_by_degree_up_to_its_distance(void **sta
 	assert_int_equal(out[0], 649);
 }
 
+static void test_in_any_order_the_streamer_needs_two_neighbours_on_one_side(void **state)
+{
+	(void)state;
+	static const uint32_t pairs[] = { 641, 640, 643, 642, 645 }, second[] = { 0, 2, 4, 6, 8, 7 };
+	struct streamer s;
+	uint32_t out[STREAM_OUT_MAX];
+	streamer_init(&s, 4, 2, 4);
+	s.any_order = true;
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(take(&s, pairs[i], out), 0);
+	assert_int_equal(take(&s, pairs[3], out), 2);	/* 642: from 641 and 640 */
+	assert_int_equal(out[0], 644);			/* 643 has been asked for */
+	assert_int_equal(out[1], 645);
+	assert_int_equal(take(&s, pairs[4], out), 0);	/* 644 was only prefetched */
+	assert_int_equal(take(&s, 644, out), 2);
+	assert_int_equal(out[0], 646);
+	for (unsigned i = 0; i < 6; i++)		/* of every second line none */
+		assert_int_equal(take(&s, second[i], out), 0);
+	assert_int_equal(take(&s, 130, out), 0);
+	assert_int_equal(take(&s, 129, out), 0);
+	assert_int_equal(take(&s, 128, out), 0);	/* down, at the page's end */
+	assert_int_equal(take(&s, 131, out), 2);	/* both sides of 130 */
+	assert_int_equal(out[0], 132);
+}
+
 static void test_the_streamer_gives_up_the_page_asked_for_longest_ago(void **state)
 {
 	static struct streamer s;
@@ -430,6 +455,33 @@ static void test_every_second_line_is_no_linear_stream(void **state)
 		assert_int_equal(linear_train(&l, i, &next, &step), 0);
 }
 
+static void test_a_linear_stream_may_swap_neighbours_and_turn_once(void **state)
+{
+	(void)state;
+	static const struct { int64_t direction; uint64_t lines[10]; } orders[] = {
+		{ 1, { 101, 100, 103, 102, 105, 104, 107, 106, 109, 108 } },
+		{ -1, { 100, 101, 98, 99, 96, 97, 94, 95, 92, 93 } },
+		{ 1, { 100, 103, 102, 101, 104, 107, 106, 105, 108, 111 } },
+	};
+	for (unsigned k = 0; k < sizeof orders / sizeof *orders; k++) {
+		struct linear l;
+		uint64_t next, furthest = 0;
+		int64_t step;
+		unsigned asked = 0;
+		linear_init(&l, 4, 4, 8, 2);
+		for (unsigned i = 0; i < 10; i++) {
+			unsigned n = linear_train(&l, orders[k].lines[i], &next, &step);
+			asked += n;
+			if (n) {
+				assert_int_equal(step, orders[k].direction);
+				furthest = next + (n - 1) * (uint64_t)step;
+			}
+		}
+		assert_true(asked >= 8);
+		assert_in_range((int64_t)(furthest - orders[k].lines[9]) * orders[k].direction, 4, 9);
+	}
+}
+
 /* Accesses lines in order across the end of a frame; returns how many of the first 16 beyond it hit L2. */
 static unsigned beyond_the_frame(struct machine_fixture *f, bool been_there, bool stores)
 {
@@ -512,6 +564,8 @@ int main(void)
 		cmocka_unit_test(test_the_streamer_runs_ahead_by_degree_up_to_its_distance),
 		cmocka_unit_test(test_the_streamer_loses_a_stream_whose_requests_lie_too_far_apart),
 		cmocka_unit_test(test_the_streamer_follows_descending_accesses_within_the_page),
+		cmocka_unit_test(test_in_any_order_the_streamer_needs_two_neighbours_on_one_side),
+		cmocka_unit_test(test_a_linear_stream_may_swap_neighbours_and_turn_once),
 		cmocka_unit_test(test_the_streamer_gives_up_the_page_asked_for_longest_ago),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

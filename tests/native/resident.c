@@ -98,10 +98,11 @@ static int object(struct dl_phdr_info *o, size_t size, void *data)
 	for (int i = 0; i < o->dlpi_phnum; i++) {
 		const ElfW(Phdr) *h = &o->dlpi_phdr[i];
 		uintptr_t from = o->dlpi_addr + h->p_vaddr, to = from + h->p_memsz;
-		if (h->p_type != PT_LOAD || !(h->p_flags & PF_R) || to - from > most / 4)
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_R) || to - from > 2 * most)
 			continue;
 		if (!(h->p_flags & PF_W)) {
-			touch((void *)from, to - from, false);
+			for (uintptr_t at = from; at < to; at += PAGE)
+				touch((void *)at, 1, false);
 			continue;
 		}
 		for (uintptr_t at = from & -PAGE; at < to; at += PAGE)
@@ -167,7 +168,8 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
 	else if (flags & MAP_ANONYMOUS)
 		touch(p, bytes, protection & PROT_WRITE);
 	else if (!fstat(fd, &file) && file.st_size > offset)	/* behind the file's end are no pages */
-		touch(p, bytes < (size_t)(file.st_size - offset) ? bytes : (size_t)(file.st_size - offset), false);
+		touch(p, bytes < (size_t)(file.st_size - offset) ? bytes : (size_t)(file.st_size - offset),
+			protection & PROT_WRITE);
 	enter();
 	return p;
 }

@@ -6,6 +6,7 @@
  * know (frontend.resteer).
  */
 #include "core/frontend/frontend.h"
+#include "core/predict/bpred.h"
 #include "core/script/script.h"
 
 void core_redirect(struct core *c, uint64_t resolve)
@@ -43,11 +44,12 @@ uint64_t frontend_branch_unusual(struct core *c, const struct insn *br, uint64_t
 		core_redirect(c, complete);
 		return taken | SPMU_DID(MISPREDICTED) | wrong_target;
 	}
+	const uint64_t lost = word >> SCRIPT_BUBBLE & (BUBBLE_ALONE - 1);
 	if (c->config.predict_ahead && word >> SCRIPT_BUBBLE) {
-		fe->predicted += word >> SCRIPT_BUBBLE;
+		fe->predicted += lost;
 		fe->pairs = false;
 	} else {
-		fe->cycle += word >> SCRIPT_BUBBLE;
+		fe->cycle += lost;
 	}
 	if (!script_says(word, SCRIPT_RESTEER))
 		return did;

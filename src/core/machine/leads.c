@@ -19,7 +19,7 @@
 	/* front end */ \
 	X(dsb_width) X(mite_width) X(mite_switch) X(mite_latency) X(mite_lcp_penalty) X(ms_width) X(ms_enter) \
 	X(ms_leave) X(lsd_size) X(lsd_width) X(lsd_iterations) X(idq_size) X(frontend_latency) X(frontend_resteer) \
-	X(btb_l2_bubble) X(btb_call_bubble) X(recovery_redirect) X(recovery_stall) \
+	X(btb_l2_bubble) X(btb_call_bubble) X(btb_indirect_bubble) X(recovery_redirect) X(recovery_stall) \
 	/* rename, scheduler, retirement */ \
 	X(alloc_width) X(rob_size) X(load_buffer_size) X(store_buffer_size) X(prf_integer) X(pause_cycles) X(rs_size) \
 	X(rs_load_size) X(rs_store_size) X(rs_dispatch_delay) X(ports_off) X(retire_width) X(retire_latency) \

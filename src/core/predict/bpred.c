@@ -34,7 +34,7 @@ struct bpred {
 	struct btb btb;
 	struct indirect indirect;
 	struct ras ras;
-	uint32_t l2_bubble, call_bubble;
+	uint32_t l2_bubble, call_bubble, indirect_bubble;
 	struct {			/* the branch mispredicted last */
 		uint64_t ip, predicted, path[3], history;
 		uint32_t flags;
@@ -91,6 +91,7 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->underflow = c->ras_underflow;
 	p->l2_bubble = c->btb_l2_bubble;
 	p->call_bubble = c->btb_call_bubble;
+	p->indirect_bubble = c->btb_indirect_bubble || !c->predict_pairs ? c->btb_indirect_bubble : BUBBLE_ALONE;
 	*out = p;
 	return 0;
 }
@@ -220,9 +221,9 @@ static __attribute__((noinline)) uint64_t return_beyond(struct bpred *p, uint64_
 /* The fetch bubble of a taken branch that this level of the BTB holds (-1: none does). */
 static uint8_t bubble(const struct bpred *p, int level, uint32_t flags)
 {
-	return (uint8_t)(level == 1                                                    ? p->l2_bubble
-			: level == 0 && flags & (INSN_CALL | INSN_RET | INSN_INDIRECT) ? p->call_bubble
-										       : 0);
+	if (level)
+		return (uint8_t)(level == 1 ? p->l2_bubble : 0);
+	return (uint8_t)(flags & (INSN_CALL | INSN_RET) ? p->call_bubble : flags & INSN_INDIRECT ? p->indirect_bubble : 0);
 }
 
 /* bpred_branch of cores with separate direction tables. */

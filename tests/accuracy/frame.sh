@@ -4,6 +4,8 @@
 # LIST=tests/accuracy/frame.sh of real.sh: makes their inputs in the current folder, beside those of real.sh, and prints
 # the list.
 #   frame.sh --packages	prints the Debian 12 packages that the programs need, for apt-get install
+#   frame.sh --drawn		prints the names of the 24 that were drawn: the first ones by the SHA-256 sum of
+#				"softpmu 2026-11-29 NAME". None of them had run under the model with native cycles beside.
 # Nothing else installs these packages. real.sh leaves out programs that are not installed.
 # No program is one of real.sh, held-out.sh or more.sh. Each program has one thread, or is told to have one, and does
 # the same in every run.
@@ -26,6 +28,12 @@ if [ "${1:-}" = --packages ]; then
 		git rdiff hexyl
 		figlet boxes libsvm-tools nec2c
 	END
+	exit
+fi
+if [ "${1:-}" = --drawn ]; then
+	sed -n 's/^\([a-z0-9_+.-]*\);.*;.*/\1/p' "$0" | while read -r name; do
+		echo "$(printf 'softpmu 2026-11-29 %s' "$name" | sha256sum | cut -c1-16) $name"
+	done | sort | sed -n '1,24s/.* //p'
 	exit
 fi
 : "${TOP:?}"

@@ -111,8 +111,10 @@ static uint32_t linear_take(struct linear_stream *s, uint64_t vline)
 		s->direction = by > 0 ? 1 : -1;
 		s->holes = 0;
 	} else if (by * s->direction < 0) {
-		s->holes -= s->holes > 0;
-		s->run += s->run < INT32_MAX;
+		if (s->holes) {		/* else the line is not new */
+			s->holes--;
+			s->run++;
+		}
 		return 0;
 	}
 	const uint32_t further = (uint32_t)(by * s->direction);

@@ -482,6 +482,17 @@ static void test_a_linear_stream_may_swap_neighbours_and_turn_once(void **state)
 	}
 }
 
+static void test_two_lines_in_turn_are_no_linear_stream(void **state)
+{
+	(void)state;
+	struct linear l;
+	uint64_t next;
+	int64_t step;
+	linear_init(&l, 4, 8, 8, 2);
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(linear_train(&l, 100 + (i & 1), &next, &step), 0);
+}
+
 /* Accesses lines in order across the end of a frame; returns how many of the first 16 beyond it hit L2. */
 static unsigned beyond_the_frame(struct machine_fixture *f, bool been_there, bool stores)
 {
@@ -566,6 +577,7 @@ int main(void)
 		cmocka_unit_test(test_the_streamer_follows_descending_accesses_within_the_page),
 		cmocka_unit_test(test_in_any_order_the_streamer_needs_two_neighbours_on_one_side),
 		cmocka_unit_test(test_a_linear_stream_may_swap_neighbours_and_turn_once),
+		cmocka_unit_test(test_two_lines_in_turn_are_no_linear_stream),
 		cmocka_unit_test(test_the_streamer_gives_up_the_page_asked_for_longest_ago),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

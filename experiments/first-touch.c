@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * What the first access to a page, and a system call, take on this host: ns of the thread's time.
  *   cc -O2 -o first-touch experiments/first-touch.c && ./first-touch
- * Each row is the least of 5 rounds over 16 MB.  Where the virtual machine has shadow page tables, the second column is
- * far above the last one: the guest has mapped the page, the host has not. */
+ * Each row is the least of 5 rounds over 16 MB.  With shadow page tables, the first access to a page that the guest has
+ * mapped already (second row) takes far longer than the second access: the hypervisor has not mapped the page yet. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

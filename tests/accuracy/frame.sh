@@ -4,8 +4,8 @@
 # LIST=tests/accuracy/frame.sh of real.sh: makes their inputs in the current folder, beside those of real.sh, and prints
 # the list.
 #   frame.sh --packages	prints the Debian 12 packages that the programs need, for apt-get install
-#   frame.sh --drawn		prints the names of the 24 that were drawn: the first ones by the SHA-256 sum of
-#				"softpmu 2026-11-29 NAME". None of them had run under the model with native cycles beside.
+#   frame.sh --drawn		prints the 24 names that were drawn: the first ones by the SHA-256 sum of
+#				"softpmu 2026-11-29 NAME". The model had met none of them before.
 # Nothing else installs these packages. real.sh leaves out programs that are not installed.
 # No program is one of real.sh, held-out.sh or more.sh. Each program has one thread, or is told to have one, and does
 # the same in every run.

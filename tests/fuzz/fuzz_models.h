@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Event tables for the fuzzers of the PMUs.  LLVMFuzzerInitialize loads them, not the first input: the second that an
- * input may take is one of the clock's, and 15 tables under the sanitizers take longer than that on a busy host. */
+ * Event tables for the fuzzers of the PMUs.  The fuzzer allows an input one second of wall-clock time.  On a busy host,
+ * loading 15 tables under the sanitizers takes longer.  So LLVMFuzzerInitialize loads them, not the first input. */
 #ifndef FUZZ_MODELS_H
 #define FUZZ_MODELS_H
 #include <softpmu/pmu.h>

@@ -63,7 +63,7 @@ static void batch(struct spmu_uncore *u, int source, struct input *in)
 
 static struct spmu_uncore_model *model[3];
 
-/* The tables are loaded here: the second that an input may take is not theirs. */
+/* The tables are loaded here, so that loading does not count towards the second that an input may take. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static const char *const name[] = { "skylake", "ivy-bridge", "golden-cove" };

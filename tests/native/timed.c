@@ -15,8 +15,8 @@
  * add time.
  *
  * System calls, page faults and heap come from a first run, which is traced and not timed. A virtual machine whose
- * kernel runs in user mode takes a thousand cycles and more for a way into the kernel and back, and the samples show a
- * part of them as user level; so callers subtract what --calls shows.
+ * kernel runs in user mode takes thousands of cycles for a system call, and the samples show a part of them as user
+ * level. So callers subtract what --calls shows.
  *
  * The share of user level comes from further runs, as many again, which the kernel's cpu-clock interrupts every ms
  * (perf_event_open with a software event, which needs no PMU); the time of these runs does not count. If that is not

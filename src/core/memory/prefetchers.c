@@ -205,8 +205,8 @@ static struct stream_entry *stream_of(struct streamer *s, uint32_t page)
 	return NULL;
 }
 
-/* Trains a stream with a line of its page, in any order: a neighbour of two lines that were asked for continues them.
- * Returns as streamer_train. */
+/* Trains a stream with a line of its page: the two lines directly below it, or the two directly above it, must have
+ * been requested before, in any order.  Returns as streamer_train. */
 static unsigned stream_any_order(const struct streamer *s, struct stream_entry *e, uint32_t line,
 	uint32_t out[STREAM_OUT_MAX])
 {
@@ -214,7 +214,8 @@ static unsigned stream_any_order(const struct streamer *s, struct stream_entry *
 	const uint64_t bit = UINT64_C(1) << at, below = bit >> 1 | bit >> 2, above = bit << 1 | bit << 2;
 	e->asked |= bit;
 	e->last = line;
-	const bool up = at >= 2 && (e->asked & below) == below, down = at < PAGE_LINES - 2 && (e->asked & above) == above;
+	const bool up = at >= 2 && (e->asked & below) == below;
+	const bool down = at < PAGE_LINES - 2 && (e->asked & above) == above;
 	unsigned n = 0;
 	for (int32_t direction = 1; direction >= -1 && !n; direction -= 2) {
 		if (!(direction > 0 ? up : down))

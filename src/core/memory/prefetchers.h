@@ -11,8 +11,8 @@
  *                   aligned pair of 128 bytes (line ^ 1; needs no state).
  *   L2 streamer     Ascending or descending requests to L2 within a 4 KB page request up to `degree` missing lines
  *                   each, at most `distance` lines ahead.
- *                   With `any_order` a request trains it if the two lines below, or the two above, have been asked
- *                   for, no matter when.
+ *                   With `any_order` a request trains a stream if the two lines directly below it, or the two
+ *                   directly above it, were requested before, in any order and at any time.
  *   linear streams  After `start` consecutive lines, up or down by linear address, L2 requests up to `degree` lines
  *                   for each further one, at most `distance` lines ahead, across pages.
  *
@@ -21,8 +21,8 @@
  * 144, 176, 192, 224 and 256 lines 24, 56, 72, 104 and 128 more; after 448 not more than 128.  Down behaves as up,
  * also where the frames of the pages are in no order.
  * Lines of such a stream may come in another order, as long as none is more than LINEAR_APART from the furthest.
- * Zen 5 prefetches orders such as 1 0 3 2 5 4, 3 2 1 0 7 6 5 4 and 0 3 6 1 4 7 2 5 as well as 0 1 2 3
- * (experiments/line-orders.c), but not every second line.
+ * Zen 5 also prefetches lines in orders such as 1 0 3 2 5 4, 0 3 6 1 4 7 2 5 and, in part, 3 2 1 0 7 6 5 4
+ * (experiments/line-orders.c).  No such stream follows every second line; l1d_ip does.
  * No other prefetcher crosses a 4 KB page, except the stride prefetcher with prefetch.l1d_ip_pages.  Zen's goes by
  * linear addresses: a chain of loads 256 bytes apart through data in L2 takes 4.0 to 4.1 cycles a load on Zen 5
  * (softpmu calibrate, stride.128K to stride.512K); a wait for L2 at each page would make that 4.6.  Across a page it

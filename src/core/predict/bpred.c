@@ -223,7 +223,9 @@ static uint8_t bubble(const struct bpred *p, int level, uint32_t flags)
 {
 	if (level)
 		return (uint8_t)(level == 1 ? p->l2_bubble : 0);
-	return (uint8_t)(flags & (INSN_CALL | INSN_RET) ? p->call_bubble : flags & INSN_INDIRECT ? p->indirect_bubble : 0);
+	if (flags & (INSN_CALL | INSN_RET))
+		return (uint8_t)p->call_bubble;
+	return (uint8_t)(flags & INSN_INDIRECT ? p->indirect_bubble : 0);
 }
 
 /* bpred_branch of cores with separate direction tables. */

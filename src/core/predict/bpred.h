@@ -22,7 +22,8 @@ struct bpred_outcome {
 	bool wrong_target;	/* mispredicted because of the target */
 	bool resteer;		/* decode finds the branch or its direct target (BACLEAR): a bubble, but no flush */
 	bool predicted_taken;
-	/* Fetch cycles lost although the prediction is right, because of where the BTB held the branch; or BUBBLE_ALONE */
+	/* Fetch cycles lost although the prediction is right, because of where the BTB held the branch; or
+	 * BUBBLE_ALONE. */
 	uint8_t bubble;
 	/* Only of a mispredicted branch: where fetch continued; 0: no target was known, and fetch waits. */
 	uint64_t predicted;

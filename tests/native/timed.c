@@ -5,7 +5,7 @@
  *									/dev/null
  * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
  * runs; least and median ms of a run; page faults in the run with the least cycles; bytes of heap that the program
- * needs (0: not known); system calls of a run.
+ * needs (0: not known); system calls of a run. The last two are 0 without -r.
  *
  *   timed --calls N	makes N system calls, the shortest that there are; for what one costs: timed -- timed --calls N
  *
@@ -14,9 +14,9 @@
  * before and right after the run, on the same CPU. The least of all runs counts, because other users of the core only
  * add time.
  *
- * System calls, page faults and heap come from a first run, which is traced and not timed. A virtual machine whose
- * kernel runs in user mode takes thousands of cycles for a system call, and the samples show a part of them as user
- * level. So callers subtract what --calls shows.
+ * With -r, a first run is traced and counts the system calls, and a second one shows the heap; neither is timed. A
+ * virtual machine whose kernel runs in user mode takes thousands of cycles for a system call, and the samples show a
+ * part of them as user level. So callers subtract what --calls shows.
  *
  * The share of user level comes from further runs, as many again, which the kernel's cpu-clock interrupts every ms
  * (perf_event_open with a software event, which needs no PMU); the time of these runs does not count. If that is not
@@ -269,12 +269,13 @@ int main(int argc, char **argv)
 	uint64_t faults = 0;
 	struct rusage use;
 	bool sampled;
-	const long calls = count_calls(argv + i, input, &report);
-	if (calls < 0) {
-		fprintf(stderr, "timed: %s: ptrace does not work\n", argv[i]);
-		return 1;
-	}
-	if (report.fd >= 0) {	/* how much heap it needs */
+	long calls = 0;
+	if (report.fd >= 0) {	/* how many system calls it makes, and how much heap it needs */
+		calls = count_calls(argv + i, input, &report);
+		if (calls < 0) {
+			fprintf(stderr, "timed: %s cannot be traced by ptrace\n", argv[i]);
+			return 1;
+		}
 		if (run(argv + i, input, cpu, &report, NULL, &sampled, &use))
 			return 1;
 		report.heap = report.page->heap;

@@ -6,6 +6,7 @@
 #   SOFTPMU, TIMED  the binaries (build/softpmu, build/native/timed)
 #   RESIDENT        the library that touches a program's memory before main (build/native/resident.so); empty: none
 #   RUNS            native runs of each size (40)
+#   WIDTH           NOPs a cycle of a core that no other guest shares (default: measured by timed --width)
 #   KEEP=DIR        keeps the streams and the native times in DIR, and uses those that are already there
 #   ONLY=native     measures only the native times (on a quiet machine) and prints nothing
 #   OPTIONS         options of softpmu stat, such as --set FIELD=VALUE
@@ -17,7 +18,8 @@
 #   HEAD            the heading
 #
 # Each program runs with a small and a large input, and the difference counts, so start-up cancels out. The native time
-# is the least of RUNS runs of each size, small and large in turn (timed.c); the frequency is measured beside each run.
+# comes from RUNS runs of each size, in two rounds, small and large in turn; the frequency is measured beside each run,
+# and what other guests of the core take is subtracted (timed.c). WIDTH=0 does not do that, and takes the least run.
 # Both sides load resident.so, so that page faults take no part in it; and what a system call itself takes at user
 # level is subtracted on both sides.
 # Both sides see the same processor features: GLIBC_TUNABLES and OPENSSL_ia32cap switch off natively what the tracer's
@@ -38,7 +40,7 @@ done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 PERL_HASH_SEED=0 HOME="$work"
-runs=${RUNS:-40}
+runs=${RUNS:-40} width=${WIDTH:-$("$timed" --width)}
 
 # --- the same processor for both ---
 same=$(SOFTPMU=$softpmu sh "$top/tools/same-processor.sh" "$core") ||
@@ -207,11 +209,11 @@ while IFS=';' read -r name input command; do
 	else
 		: >"$work/native.small"
 		: >"$work/native.large"
-		for _ in 1 2 3 4; do	# small and large in turn, because other load of the machine varies
+		for _ in 1 2; do	# small and large in turn, because other load of the machine varies
 			for size in small large; do
 				eval "set -- $(words "$work/args.$size")"
 				[ $size = small ] && in=$small_in || in=$large_in
-				"$timed" -n $((runs / 4)) -i "$in" ${resident:+-r "$resident"} -- "$@" \
+				"$timed" -n $((runs / 2)) -i "$in" -w "$width" ${resident:+-r "$resident"} -- "$@" \
 					>>"$work/native.$size" || continue 3
 			done
 		done
@@ -222,10 +224,10 @@ while IFS=';' read -r name input command; do
 	heap=$(awk -F'\t' '$8 > n { n = $8 } END { print n + 0 }' "$work/native.large")
 	run_model "$name" small "$small_in" "$heap" && run_model "$name" large "$large_in" "$heap" || continue
 	awk -F'[\t,]' -v name="$name" -v calls_native="$calls_native" -v calls_model="$calls_model" -v OFS='\t' '
-	FILENAME ~ /native\.small$/ { scalls = $9; if (!s || $1 * 1 < s) s = $1; su += $3; sk += $4; next }
+	FILENAME ~ /native\.small$/ { scalls = $9; s += ($1 - s) / ++sn; su += $3; sk += $4; next }
 	FILENAME ~ /native\.large$/ {
 		lcalls = $9
-		if (!l || $1 * 1 < l) l = $1
+		l += ($1 - l) / ++ln
 		if ($1 > most) most = $1
 		lu += $3
 		lk += $4

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * timed: a program's user-level cycles on this host, without a PMU.
  *
- *   timed [-n RUNS] [-i FILE] [-r LIBRARY] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null, output to
- *									/dev/null
+ *   timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null,
+ *										output to /dev/null
  * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
  * runs; least and median ms of a run; page faults in the run with the least cycles; bytes of heap that the program
- * needs (0: not known); system calls of a run. The last two are 0 without -r.
+ * needs (0: not known); system calls of a run; with -w the mean share of the runs in which the core was shared. Heap
+ * and calls are 0 without -r.
+ *
+ *   timed --width	prints how many NOPs a cycle the core executes at best, for -w
  *
  *   timed --calls N	makes N system calls, the shortest that there are; for what one costs: timed -- timed --calls N
  *
@@ -13,6 +16,13 @@
  * are that time multiplied by the frequency. A chain of ADD r64, r64 in this process measures the frequency right
  * before and right after the run, on the same CPU. The least of all runs counts, because other users of the core only
  * add time.
+ *
+ * In a virtual machine another guest may run on the same core, as its second hardware thread. NOPs show it: two threads
+ * share the core's width. Such times last from some 100 us to seconds, so that no run of 10 ms may be without them.
+ * With -w, timed waits before each run until NOPs reach nine tenths of WIDTH, on any CPU that it may use, for at most
+ * WAITS ms. While the program runs, timed measures the width every PROBE_US us, on the same CPU. A run of T cycles of
+ * which the share d was shared took T = C + k d T; C and k come from all runs by least squares, k between 0 and MOST_K.
+ * C is printed instead of the least run.
  *
  * With -r, a first run is traced and counts the system calls, and a second one shows the heap; neither is timed. A
  * virtual machine whose kernel runs in user mode takes thousands of cycles for a system call, and the samples show a
@@ -45,7 +55,9 @@
 #include <unistd.h>
 #include "resident.h"
 
-enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 1000, PERIOD_NS = 1000000, PAGES = 64 };
+enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 400, PERIOD_NS = 1000000, PAGES = 64, NOPS = 1200, BLOCKS = 1000,
+	WAITS = 50, WIDTH_TRIES = 4000, PROBE_BLOCKS = 50, PROBE_US = 400 };
+#define MOST_K 0.6
 
 static double now(void)
 {
@@ -104,6 +116,43 @@ static double frequency(void)
 	return (double)CHAIN * ROUNDS / least;
 }
 
+/* Returns how many NOPs a cycle the core executes now. They have 4 bytes, so that uop caches hold them. */
+static double width_of(double ghz, uint64_t blocks)
+{
+	uint64_t rounds = blocks;
+	const double start = now();
+	__asm__ volatile(".p2align 6\n1:\n\t.rept 1200\n\tnopl 4(%%rax)\n\t.endr\n\tdec %0\n\tjnz 1b" : "+r"(rounds)
+		: : "cc");
+	return (double)(NOPS * blocks) / (now() - start) / ghz;
+}
+
+static double width(double ghz)
+{
+	return width_of(ghz, BLOCKS);
+}
+
+static void stay_on(int cpu)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof one, &one);
+}
+
+/* Waits until the core executes nine tenths of `full` NOPs a cycle, on one of the CPUs in turn; returns the CPU. */
+static int wait_alone(double full, const cpu_set_t *cpus, int cpu)
+{
+	const double end = now() + 1e6 * WAITS;
+	while (width(frequency()) < 0.9 * full && now() < end) {
+		do
+			cpu = (cpu + 1) % CPU_SETSIZE;
+		while (!CPU_ISSET(cpu, cpus));
+		stay_on(cpu);
+		usleep(1000);
+	}
+	return cpu;
+}
+
 static double ms(struct timeval t)
 {
 	return 1e3 * (double)t.tv_sec + 1e-3 * (double)t.tv_usec;
@@ -152,10 +201,25 @@ static void sampler_close(struct sampler *s, const struct resident *page, double
 	close(s->fd);
 }
 
-/* Runs the program, with the sampler if there is one; sets *sampled if it worked. Returns 0, or -1 after it printed a
- * line. */
+/* How often the core was shared while the program ran; full: NOPs a cycle that it can execute, 0: do not look. */
+struct sharing { double full, ghz; long probes, shared; };
+
+/* Waits for the program, and looks at the core's width all the while. Returns as wait4. */
+static pid_t wait_and_probe(pid_t pid, int *status, struct rusage *use, struct sharing *sharing)
+{
+	pid_t ended;
+	while ((ended = wait4(pid, status, WNOHANG, use)) == 0) {
+		usleep(PROBE_US);
+		sharing->shared += width_of(sharing->ghz, PROBE_BLOCKS) < 0.9 * sharing->full;
+		sharing->probes++;
+	}
+	return ended;
+}
+
+/* Runs the program, with the sampler if there is one; sets *sampled if it worked. sharing: NULL: do not look. Returns
+ * 0, or -1 after it printed a line. */
 static int run(char **argv, const char *input, int cpu, const struct report *report, struct sampler *sampler,
-	bool *sampled, struct rusage *use)
+	bool *sampled, struct sharing *sharing, struct rusage *use)
 {
 	int status, ready[2];
 	if (pipe(ready)) {
@@ -182,7 +246,7 @@ static int run(char **argv, const char *input, int cpu, const struct report *rep
 	*sampled = pid > 0 && sampler && sampler_open(sampler, pid, cpu);
 	close(ready[0]);
 	close(ready[1]);	/* lets the child start */
-	if (pid < 0 || wait4(pid, &status, 0, use) < 0) {
+	if (pid < 0 || (sharing ? wait_and_probe(pid, &status, use, sharing) : wait4(pid, &status, 0, use)) < 0) {
 		perror("timed");
 		return -1;
 	}
@@ -231,11 +295,45 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The middle of n values; changes their order. */
+static double middle(double *value, int n)
+{
+	qsort(value, (size_t)n, sizeof *value, by_value);
+	return (value[(n - 1) / 2] + value[n / 2]) / 2;
+}
+
+/* The cycles of a run in which nobody shares the core: C of T = C + k d T for the n runs. */
+static double alone(const double *cycles, const double *shared, int n)
+{
+	static double value[MOST * (MOST - 1) / 2];
+	int slopes = 0;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < i; j++) {
+			const double across = shared[i] * cycles[i] - shared[j] * cycles[j];
+			if (across > 0.01 * cycles[i] || -across > 0.01 * cycles[i])
+				value[slopes++] = (cycles[i] - cycles[j]) / across;
+		}
+	const double slope = slopes ? middle(value, slopes) : 0, k = slope < 0 ? 0 : slope > MOST_K ? MOST_K : slope;
+	for (int i = 0; i < n; i++)
+		value[i] = cycles[i] * (1 - k * shared[i]);
+	return middle(value, n);
+}
+
 int main(int argc, char **argv)
 {
-	static double took[MOST];
+	static double took[MOST], cycles[MOST], shared[MOST];
 	int runs = 20, i = 1;
+	double full = 0, share = 0;
 	const char *input = "/dev/null";
+	if (argc == 2 && !strcmp(argv[1], "--width")) {
+		double best = 0;
+		for (int n = 0; n < WIDTH_TRIES; n++) {
+			const double one = width(frequency());
+			best = one > best ? one : best;
+		}
+		printf("%.2f\n", best);
+		return 0;
+	}
 	if (argc == 3 && !strcmp(argv[1], "--calls")) {
 		for (long n = atol(argv[2]); n > 0; n--)
 			syscall(SYS_getppid);
@@ -247,6 +345,8 @@ int main(int argc, char **argv)
 			runs = atoi(argv[i + 1]);
 		else if (!strcmp(argv[i], "-i"))
 			input = argv[i + 1];
+		else if (!strcmp(argv[i], "-w"))
+			full = atof(argv[i + 1]);
 		else if (!strcmp(argv[i], "-r") && report.fd < 0) {
 			if (report_open(&report, argv[i + 1]))
 				continue;
@@ -257,14 +357,13 @@ int main(int argc, char **argv)
 	}
 	i += i < argc && !strcmp(argv[i], "--");
 	if (runs < 1 || runs > MOST || i >= argc) {
-		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] -- PROGRAM [ARGUMENTS]\n", stderr);
+		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH] -- PROGRAM [ARGUMENTS]\n", stderr);
 		return 2;
 	}
-	cpu_set_t one;
+	cpu_set_t cpus;
 	int cpu = sched_getcpu();
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);	/* stay on this CPU: the frequency is this CPU's */
-	sched_setaffinity(0, sizeof one, &one);
+	sched_getaffinity(0, sizeof cpus, &cpus);
+	stay_on(cpu);	/* the frequency is this CPU's */
 	double least = 1e300, fastest = 0, user = 0, kernel = 0, sampled_user = 0, sampled_kernel = 0;
 	uint64_t faults = 0;
 	struct rusage use;
@@ -276,18 +375,21 @@ int main(int argc, char **argv)
 			fprintf(stderr, "timed: %s cannot be traced by ptrace\n", argv[i]);
 			return 1;
 		}
-		if (run(argv + i, input, cpu, &report, NULL, &sampled, &use))
+		if (run(argv + i, input, cpu, &report, NULL, &sampled, NULL, &use))
 			return 1;
 		report.heap = report.page->heap;
 	}
 	for (int n = 0; n < runs; n++) {
 		struct sampler sampler;
-		if (run(argv + i, input, cpu, &report, &sampler, &sampled, &use))
+		if (run(argv + i, input, cpu, &report, &sampler, &sampled, NULL, &use))
 			return 1;
 		if (sampled)
 			sampler_close(&sampler, report.page, &sampled_user, &sampled_kernel);
+		if (full > 0)
+			cpu = wait_alone(full, &cpus, cpu);
 		double before = frequency();
-		if (run(argv + i, input, cpu, &report, NULL, &sampled, &use))
+		struct sharing sharing = { .full = full, .ghz = before };
+		if (run(argv + i, input, cpu, &report, NULL, &sampled, full > 0 ? &sharing : NULL, &use))
 			return 1;
 		const bool reported = report.fd >= 0 && report.page->ended;
 		double after = frequency(), ghz = after > before ? after : before,
@@ -296,6 +398,9 @@ int main(int argc, char **argv)
 		kernel += ms(use.ru_stime);
 		took[n] = all;
 		fastest = ghz > fastest ? ghz : fastest;
+		cycles[n] = all * ghz;
+		shared[n] = sharing.probes ? (double)sharing.shared / (double)sharing.probes : 0;
+		share += shared[n] / runs;
 		if (all * ghz < least) {
 			least = all * ghz;
 			faults = reported ? report.page->faults : (uint64_t)(use.ru_minflt + use.ru_majflt);
@@ -306,7 +411,8 @@ int main(int argc, char **argv)
 		kernel = sampled_kernel;
 	}
 	qsort(took, (size_t)runs, sizeof *took, by_value);
-	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\n", least * 1e6, fastest, user, kernel, took[0],
-		took[runs / 2], (unsigned long long)faults, (unsigned long long)report.heap, calls);
+	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\t%.3f\n",
+		(full > 0 ? alone(cycles, shared, runs) : least) * 1e6, fastest, user, kernel, took[0], took[runs / 2],
+		(unsigned long long)faults, (unsigned long long)report.heap, calls, share);
 	return 0;
 }

@@ -45,6 +45,7 @@ struct dsb_entry {		/* what the uop cache holds of one window of code */
 	uint8_t  held;
 };
 
+enum { PREDICT_RING = 64 };	/* at least predict.ahead; a power of two */
 struct frontend {
 	uint64_t cycle;		/* delivery is at this cycle */
 	uint32_t room;		/* slots that may still be delivered in it */
@@ -52,8 +53,10 @@ struct frontend {
 	uint64_t window;	/* being delivered from; all ones: the next instruction's must be looked up */
 	uint64_t base;		/* its first byte */
 	uint64_t mask;		/* instructions of it that need no further look (a bit a byte); 0 while decoding */
-	/* predict.ahead: the last line that branch prediction covered: its cycle, its number */
-	uint64_t predicted, predicted_line;
+	/* predict.ahead: the last line that branch prediction covered: its cycle, its number.  delivered: when
+	 * delivery of the line before that one ended, by predicted_count, and so on for the lines before */
+	uint64_t predicted, predicted_line, delivered[PREDICT_RING];
+	uint32_t predicted_count;
 	/* predict.pairs: a table, by low bits of the address, of code that branch prediction knows as the
 	 * second of a pair; NULL: none */
 	uint64_t *pair;

@@ -107,6 +107,8 @@ void frontend_reset(struct core *c, uint64_t cycle)
 	struct frontend *fe = &c->fe;
 	frontend_forget(c);
 	fe->cycle = fe->pd = fe->predicted = cycle;
+	for (unsigned i = 0; i < PREDICT_RING; i++)
+		fe->delivered[i] = cycle;
 	size_t n = (size_t)c->config.dsb_sets * c->config.dsb_ways;
 	for (size_t i = 0; i < n; i++)
 		fe->dsb[i] = (struct dsb_entry){ .window = FE_NOWHERE };
@@ -400,7 +402,8 @@ static void fetch_lines(struct core *c, const struct insn *in)
 		if (line != fe->pd_line) {
 			struct mem_result r = { 0, 0 };
 			const uint64_t memory = c->e.spent_memory, l3 = c->e.spent_code_l3, tlb = c->e.spent_tlb;
-			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2, fe->pd, &r);
+			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2,
+				c->config.predict_ahead ? min64(fe->predicted, fe->pd) : fe->pd, fe->pd, &r);
 			if (r.did) {
 				const uint64_t translated = c->e.spent_tlb - tlb,
 					       waited = r.ready > fe->pd ? r.ready - fe->pd : 0;
@@ -510,16 +513,18 @@ static bool dsb_holds(struct core *c, const struct dsb_entry *e, const struct in
 }
 
 /* Branch prediction comes to the cache line of an instruction; delivery waits for it (predict.ahead). */
-static void predict_line(struct core *c, const struct insn *in, bool elsewhere)
+static inline __attribute__((always_inline)) void predict_line(struct core *c, const struct insn *in, bool elsewhere)
 {
 	const struct core_config *f = &c->config;
 	struct frontend *fe = &c->fe;
 	fe->predicted_line = in->addr >> 6;
 	fe->paired = elsewhere && fe->pair && known_pair(c, in->addr) && fe->pairs;
 	fe->pairs = !fe->paired;
+	const uint32_t n = fe->predicted_count++;
+	const uint64_t room = fe->delivered[(n - f->predict_ahead) % PREDICT_RING];
+	fe->delivered[n % PREDICT_RING] = fe->cycle;
 	if (!fe->paired)
-		fe->predicted = max64(fe->predicted + 1,
-			fe->cycle - (f->predict_ahead < fe->cycle ? f->predict_ahead : fe->cycle));
+		fe->predicted = max64(fe->predicted + 1, room);
 	if (fe->predicted > fe->cycle) {
 		fe->cycle = fe->predicted;
 		fe->room = fe->width;
@@ -761,11 +766,13 @@ void frontend_enter(struct core *c, const struct insn *in, uint64_t addr, bool w
 		return;
 	}
 	if (UNLIKELY(e->window != window || window == fe->window || fe->path != FE_DSB ||
-		    c->cl.pending || c->old.trace || c->config.predict_ahead ||
+		    c->cl.pending || c->old.trace || c->config.predict_pairs || c->config.dsb_straddle ||
 		    !(e->mask >> (addr & fe->window_mask) & 1))) {
 		enter_general(c, in);
 		return;
 	}
+	if (c->config.predict_ahead && (fe->window == FE_NOWHERE || addr >> 6 != fe->predicted_line))
+		predict_line(c, in, fe->window == FE_NOWHERE);
 	if (fe->window == FE_NOWHERE) {
 		new_cycle(fe);
 		fe->room = fe->width;

@@ -5,7 +5,8 @@
  * cycle, and constants that take two places (A. Fog, "The microarchitecture of Intel, AMD and VIA CPUs", uop
  * cache; A. Abel, J. Reineke, "uiCA", ICS 2022: two lines a cycle); windows that are kept out by the microcode
  * update for the Jcc erratum, by length-changing prefixes, or (dsb.halves) by the other half of their 64 bytes;
- * one taken branch a cycle, or pairs of blocks (predict.pairs); lines that go on in the next window, and
+ * one taken branch a cycle, or pairs of blocks (predict.pairs); branch prediction that runs ahead, so that lines
+ * arrive in L1I before the decoders need them (predict.ahead); lines that go on in the next window, and
  * windows of more lines than are read at once (dsb.straddle, dsb.rereads); fetch blocks, predecode width,
  * length-changing prefixes, the lead of the instruction queue over the decoders, decode groups; switches
  * between the paths; microcode that begins when the uop queue has let go of the slots before it (ms.drain); the

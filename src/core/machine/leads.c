@@ -9,8 +9,9 @@
 #define TIMED_FIELDS(X) \
 	/* caches, memory, page walks */ \
 	X(l1d_latency) X(l1d_vector_extra) X(l1d_fill_buffers) X(l1d_split_penalty) X(l1d_page_split_penalty) \
-	X(l1d_split_registers) X(l1i_fill_buffers) X(l2_latency) X(l2_code_latency) X(l2_queue) \
-	X(l2_bandwidth_cycles) X(l3_latency) X(l3_latency_ns) X(l3_line_ns) X(l3_snoop_ns) X(dram_latency_ns) \
+	X(l1d_split_registers) X(l1i_fill_buffers) X(l1i_line_cycles) X(l2_latency) X(l2_code_latency) X(l2_queue) \
+	X(l2_bandwidth_cycles) X(l2_writeback_lines) \
+	X(l3_latency) X(l3_latency_ns) X(l3_line_ns) X(l3_snoop_ns) X(dram_latency_ns) \
 	X(dram_row_empty_ns) X(dram_row_conflict_ns) X(dram_others_ns) X(dram_refresh_ns) \
 	X(dram_refresh_interval_ns) X(dram_bandwidth) X(dram_line_ns) X(dram_write_ns) X(stlb_latency) \
 	X(walk_walkers) X(walk_overhead) X(free_l1_miss) X(free_l2_miss) X(free_dtlb_miss) X(free_icache_miss) \

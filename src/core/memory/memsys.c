@@ -28,6 +28,8 @@ static void l1d_evicted(struct memsys *m, const struct cache_victim *v, uint64_t
 	if (__builtin_expect(m->follows, 0) && timed)
 		m->emitter->line_left(m->emitter->owner, v->line, true);
 	l2_write_back(m, v->line, cycle, timed);
+	for (uint32_t i = timed ? 0 : m->l2_writeback_lines; i < m->l2_writeback_lines; i++)
+		rate_book(&m->l2_rate, cycle);
 	m->found |= SPMU_DID(WROTE_BACK_L1D);
 }
 

@@ -81,8 +81,8 @@ void memsys_flush_translate(struct memsys *m, uint64_t addr, uint64_t cycle, str
  * Returns when it is done. */
 enum { FLUSH_BYTES = 64 };	/* what CPUID leaf 1 says to every program, whatever the core's lines are */
 uint64_t memsys_flush(struct memsys *m, uint64_t addr, unsigned kind, uint64_t cycle);
-/* The legacy front end fetches the line that holds `addr`. */
-void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r);
+/* The legacy front end asks at `cycle` for the line that holds `addr`; it decodes it from cycle `needed` on. */
+void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, uint64_t needed, struct mem_result *r);
 /* Functional warming: change state as the functions above, without time and signals. */
 void memsys_warm_data(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, bool store);
 void memsys_warm_stream(struct memsys *m, uint64_t addr, uint32_t size);	/* a non-temporal store */

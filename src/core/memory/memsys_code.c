@@ -39,9 +39,10 @@ static __attribute__((noinline)) void code_waited(struct memsys *m, uint64_t cyc
 		m->emitter->spent_code_l3 += cycles < of_l3 ? cycles : of_l3;
 }
 
-/* Brings a line into L1I.  Returns the cycle of use, or 0 if a prefetch found no fill buffer; *from: who served it. */
+/* Brings a line into L1I.  Returns the cycle of use, or 0 if a prefetch found no fill buffer; *from: who served it.
+ * needed: when the front end needs it. */
 static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m, uint64_t vline, uint32_t line,
-	uint64_t cycle, bool prefetch, bool timed, enum inflight_source *from)
+	uint64_t cycle, uint64_t needed, bool prefetch, bool timed, enum inflight_source *from)
 {
 	unsigned entry = 0;
 	uint64_t start = cycle;
@@ -52,6 +53,7 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 				return 0;
 			start = m->l1i_fill.ready[entry];
 		}
+		start = rate_book(&m->l1i_rate, start);
 	}
 	enum inflight_source source;
 	uint8_t state;
@@ -61,8 +63,9 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 	if (timed && __builtin_expect(m->free_icache, 0) && source != FROM_MEMORY) {
 		ready = cycle;
 	} else if (timed) {
-		if (__builtin_expect(m->emitter->detail, 0) && !prefetch && ready > start + m->l2_code_latency)
-			code_waited(m, ready - start - m->l2_code_latency, source);
+		const uint64_t hit = start + m->l2_code_latency;
+		if (__builtin_expect(m->emitter->detail, 0) && !prefetch && ready > (hit > needed ? hit : needed))
+			code_waited(m, ready - (hit > needed ? hit : needed), source);
 		inflight_set(&m->l1i_fill, entry, line, ready, source, !prefetch);
 		state |= LINE_PENDING;
 	}
@@ -78,7 +81,7 @@ static inline __attribute__((always_inline)) uint64_t l1i_bring(struct memsys *m
 }
 
 static inline __attribute__((always_inline)) void fetch_general(struct memsys *m, uint64_t addr, uint64_t cycle,
-	bool timed, struct mem_result *r)
+	uint64_t needed, bool timed, struct mem_result *r)
 {
 	uint64_t vline = linear_line(m, addr), did = 0;
 	r->did = 0;
@@ -87,10 +90,10 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 	if (did & SPMU_DID(DTLB_MISS))
 		r->did |= SPMU_DID(ITLB_MISS_F) | (did & SPMU_DID(STLB_MISS) ? SPMU_DID(FETCH_STLB_MISS) : 0);
 	else if (timed)
-		itlb_hit(m, cycle);
-	if (r->ready > cycle)
-		SIGNAL_AT(m, ITLB_STALL, cycle, r->ready, 1);
-	uint64_t translated = r->ready;
+		itlb_hit(m, needed);
+	if (r->ready > needed)
+		SIGNAL_AT(m, ITLB_STALL, needed, r->ready, 1);
+	const uint64_t translated = r->ready, late = translated > needed ? translated : needed;
 	uint32_t line = physical_line(m, frame, vline);
 	int32_t slot = l1_find(&m->l1i, vline);
 	if (slot < 0 && __builtin_expect(m->told != NULL, 0))
@@ -105,8 +108,8 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 		if (timed && *state & LINE_PENDING) {
 			int entry = inflight_find(&m->l1i_fill, line);
 			if (entry >= 0 && m->l1i_fill.ready[entry] > r->ready) {
-				if (__builtin_expect(m->emitter->detail, 0))
-					code_waited(m, m->l1i_fill.ready[entry] - r->ready, m->l1i_fill.source[entry]);
+				if (__builtin_expect(m->emitter->detail, 0) && m->l1i_fill.ready[entry] > late)
+					code_waited(m, m->l1i_fill.ready[entry] - late, m->l1i_fill.source[entry]);
 				r->ready = m->l1i_fill.ready[entry];
 				source = m->l1i_fill.source[entry];
 			} else {
@@ -114,25 +117,26 @@ static inline __attribute__((always_inline)) void fetch_general(struct memsys *m
 			}
 		}
 	} else {
-		r->ready = l1i_bring(m, vline, line, r->ready, false, timed, &source);
+		r->ready = l1i_bring(m, vline, line, r->ready, late, false, timed, &source);
 		ahead = true;
 	}
 	if (timed && (slot < 0 || r->ready > translated)) {
 		r->did |= SPMU_DID(ICACHE_MISS) | (source != FROM_L2 ? SPMU_DID(FETCH_L2_MISS) : 0);
-		SIGNAL_AT(m, ICACHE_MISS_LINE, translated, translated, 1);
-		SIGNAL_AT(m, ICACHE_STALL, translated, r->ready, 1);
+		SIGNAL_AT(m, ICACHE_MISS_LINE, late, late, 1);
+		if (r->ready > late)
+			SIGNAL_AT(m, ICACHE_STALL, late, r->ready, 1);
 	} else if (timed) {
-		icache_hit(m, cycle);
+		icache_hit(m, needed);
 	}
 	/* After a miss, or the first use of a prefetched line, the following lines are prefetched; not across
 	 * a page. */
 	for (unsigned i = 1; ahead && i <= m->l1i_next_line && ((vline + i) ^ vline) >> (12 - m->line_log2) == 0; i++)
 		if (l1_find(&m->l1i, vline + i) < 0 && !(__builtin_expect(m->told != NULL, 0) &&
 			told_alias(m, &m->l1i, vline + i, line + i, cycle, timed) >= 0))
-			l1i_bring(m, vline + i, line + i, translated, true, timed, &next);
+			l1i_bring(m, vline + i, line + i, translated, translated, true, timed, &next);
 }
 
-void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_result *r)
+void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, uint64_t needed, struct mem_result *r)
 {
 	uint64_t vline = addr >> LINE_LOG2;
 	uint32_t slot;
@@ -140,13 +144,13 @@ void memsys_fetch(struct memsys *m, uint64_t addr, uint64_t cycle, struct mem_re
 			    l1_guess(&m->l1i, vline, &slot) && !(m->l1i.state[slot] & (LINE_PENDING | LINE_PREFETCHED)),
 		    1)) {
 		l1_touch(&m->l1i, vline, slot);
-		icache_hit(m, cycle);
-		itlb_hit(m, cycle);
+		icache_hit(m, needed);
+		itlb_hit(m, needed);
 		r->ready = cycle;
 		r->did = 0;
 		return;
 	}
-	fetch_general(m, addr, cycle, true, r);
+	fetch_general(m, addr, cycle, needed, true, r);
 }
 
 void memsys_warm_fetch(struct memsys *m, uint64_t addr)
@@ -158,5 +162,5 @@ void memsys_warm_fetch(struct memsys *m, uint64_t addr)
 	                     !(m->l1i.state[slot] & LINE_PREFETCHED), 1))
 		l1_touch(&m->l1i, vline, slot);
 	else
-		fetch_general(m, addr, 0, false, &r);
+		fetch_general(m, addr, 0, 0, false, &r);
 }

@@ -7,6 +7,7 @@
 
 static void rates_init(struct memsys *m, const struct core_config *c)
 {
+	rate_init(&m->l1i_rate, c->l1i_line_cycles);
 	rate_init(&m->l2_rate, c->l2_bandwidth_cycles);
 	rate_init(&m->l3_rate, c->l3_line_ns * c->frequency_ghz);
 	rate_init(&m->read_rate, c->dram_line_ns * c->frequency_ghz);
@@ -82,6 +83,7 @@ static int memsys_init(struct memsys *m, const struct core_config *c, struct err
 	m->prefetch_reserve = c->prefetch_l2_reserve;
 	m->wc_count = c->l1d_wc_buffers < INFLIGHT_MAX ? c->l1d_wc_buffers : INFLIGHT_MAX;
 	m->l2_latency = c->l2_latency;
+	m->l2_writeback_lines = c->l2_writeback_lines;
 	m->l2_code_latency = c->l2_code_latency;
 	m->l2_lookup = c->l2_latency - c->l1d_latency;
 	m->free_l1 = c->free_l1_miss;

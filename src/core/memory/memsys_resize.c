@@ -73,6 +73,7 @@ static void move_over(struct memsys *n, struct memsys *m)
 		memcpy(n->wc, m->wc, sizeof n->wc);
 		n->wc_clock = m->wc_clock;
 	}
+	n->l1i_rate = m->l1i_rate;
 	n->l2_rate = m->l2_rate;
 	n->l3_rate = m->l3_rate;
 	n->read_rate = m->read_rate;

@@ -326,6 +326,40 @@ static void test_instruction_cache_miss_delays_fetch_and_marks_the_uop(void **st
 	bench_end(&b);
 }
 
+/* Runs 40 lines of code, each of which takes 4 cycles to decode; line 30 misses L1I if `misses`.  Returns when the last
+ * uop is delivered. */
+static uint64_t decode_lines(const char *settings, bool misses)
+{
+	struct bench b;
+	fixture_start(&b, NULL, settings);
+	if (misses) {
+		mock.fetch_miss_line = (0x10000 >> 6) + 30;
+		mock.fetch_miss = 20;
+	}
+	for (unsigned i = 0; i < 40; i++) {
+		code_start(&k, 0x10000 + 64 * i);
+		nops(16, 4);
+		bench_run(&b, &k, none, 0);
+	}
+	core_flush(b.c, true);
+	const uint64_t last = out.uop[out.uops - 1].fetch;
+	bench_end(&b);
+	return last;
+}
+
+static void test_branch_prediction_fetches_lines_ahead_of_the_decoders(void **state)
+{
+	(void)state;
+	static const struct { const char *settings; unsigned lost; } want[] = {
+		{ "predict.ahead=0", 20 },
+		{ "predict.ahead=2", 12 },	/* two lines of four cycles */
+		{ "predict.ahead=24", 0 },
+	};
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(decode_lines(want[i].settings, true) - decode_lines(want[i].settings, false),
+			want[i].lost);
+}
+
 static void test_uop_cache_hit_does_not_fetch(void **state)
 {
 	(void)state;
@@ -476,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_switch_from_uop_cache_to_decode_costs_its_penalty),
 		cmocka_unit_test(test_microcode_switches_and_delivers_its_width),
 		cmocka_unit_test(test_instruction_cache_miss_delays_fetch_and_marks_the_uop),
+		cmocka_unit_test(test_branch_prediction_fetches_lines_ahead_of_the_decoders),
 		cmocka_unit_test(test_uop_cache_hit_does_not_fetch),
 		cmocka_unit_test(test_discarded_code_is_decoded_again),
 		cmocka_unit_test(test_fetch_for_the_decoders_runs_ahead_of_them_by_the_instruction_queue),

@@ -225,6 +225,30 @@ static void test_fill_buffers_bound_the_bandwidth_of_one_core(void **state)
 	assert_int_equal(last, 1000 + MEMORY * (N / 4));	/* four at a time */
 }
 
+static void test_a_line_written_back_takes_time_of_l2(void **state)
+{
+	struct machine_fixture *f = *state;
+	enum { N = 32, EACH = 4 };
+	for (unsigned lines = 0; lines <= 2; lines += 2) {
+		f->config.l1d_fill_buffers = N;
+		f->config.l2_bandwidth_cycles = EACH;
+		f->config.l2_writeback_lines = lines;
+		mf_start(f);
+		mf_map(f);
+		for (unsigned i = 0; i < 2 * N; i++)	/* twice: L2 holds them, and L1D's 8 lines are dirty */
+			mf_store(f, BASE + 64 * (i % N), 10000 * (i + 1));
+		uint64_t last = 0;
+		for (unsigned i = 0; i < N; i++) {	/* each brings a line and drives one out */
+			const uint64_t ready = mf_store(f, BASE + 64 * i, 1600000).ready;
+			last = ready > last ? ready : last;
+		}
+		const uint64_t least = 1600000 + EACH * (1 + lines) * (N - 1);
+		assert_in_range(last, least, least + L2 + 4 * EACH);
+		mf_end(f);
+		f->m = NULL;
+	}
+}
+
 static void test_a_late_request_does_not_delay_an_early_one(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -250,6 +274,7 @@ int main(void)
 		MF_TEST(test_reads_of_a_bank_wait_for_the_end_of_its_refresh),
 		MF_TEST(test_more_than_64_lines_may_be_in_flight),
 		MF_TEST(test_fill_buffers_bound_the_bandwidth_of_one_core),
+		MF_TEST(test_a_line_written_back_takes_time_of_l2),
 		MF_TEST(test_a_late_request_does_not_delay_an_early_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 static struct mem_result fetch(struct machine_fixture *f, uint64_t addr, uint64_t cycle)
 {
 	struct mem_result r;
-	memsys_fetch(f->m, addr, cycle, &r);
+	memsys_fetch(f->m, addr, cycle, cycle, &r);
 	return r;
 }
 
@@ -65,6 +65,48 @@ static void test_the_next_line_is_fetched_ahead(void **state)
 	assert_int_equal(r.did, DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 }
 
+/* Branch prediction asks for a line before the decoders need it. */
+static void test_a_line_asked_for_early_stalls_only_as_long_as_it_is_late(void **state)
+{
+	struct machine_fixture *f = *state;
+	mf_start(f);
+	fetch(f, BASE + 63 * 64, 0);
+	for (unsigned i = 0; i < 3; i++)	/* L1I has two ways */
+		fetch(f, LINE_AT(0, i), 1000 * (i + 1));
+	mf_forget(f);
+	struct mem_result r;
+	memsys_fetch(f->m, LINE_AT(0, 0), 5000, 5000 + L2_CODE - 3, &r);
+	assert_int_equal(r.ready, 5000 + L2_CODE);
+	assert_int_equal(r.did, DID(ICACHE_MISS));
+	assert_int_equal(mf_count(f, SPMU_SIG_ICACHE_STALL), 1);
+	assert_int_equal(f->length[SPMU_SIG_ICACHE_STALL], 3);
+	mf_forget(f);
+	memsys_fetch(f->m, LINE_AT(0, 1), 6000, 6000 + L2_CODE + 3, &r);
+	assert_int_equal(r.ready, 6000 + L2_CODE);
+	assert_int_equal(r.did, DID(ICACHE_MISS));
+	assert_int_equal(mf_count(f, SPMU_SIG_ICACHE_STALL), 0);
+	assert_int_equal(mf_count(f, SPMU_SIG_ICACHE_MISS_LINE), 1);
+}
+
+static void test_l1i_takes_no_more_lines_than_its_rate(void **state)
+{
+	struct machine_fixture *f = *state;
+	enum { N = 16 };
+	for (unsigned each = 0; each <= 4; each += 4) {
+		f->config.l1i_line_cycles = each;
+		f->config.l1i_fill_buffers = N;
+		mf_start(f);
+		for (unsigned i = 0; i < 3 * N; i++)	/* the last N are in L1I, all are in L2 */
+			fetch(f, BASE + 64 * i, 1000 * i);
+		uint64_t last = 0;
+		for (unsigned i = 0; i < N; i++)
+			last = fetch(f, BASE + 64 * i, 160000).ready;
+		assert_int_equal(last, 160000 + L2_CODE + each * (N - 1));
+		mf_end(f);
+		f->m = NULL;
+	}
+}
+
 static void test_code_and_data_share_l2(void **state)
 {
 	struct machine_fixture *f = *state;
@@ -107,7 +149,7 @@ static uint64_t mixture(struct machine_fixture *f)
 		case 0: memsys_store_commit(f->m, r % 13, addr, size, at, r % 16 == 0, &x); break;
 		case 1: memsys_store_translate(f->m, addr, size, at, &x); break;
 		case 2: memsys_prefetch(f->m, addr, at); break;
-		case 3: memsys_fetch(f->m, addr, at, &x); break;
+		case 3: memsys_fetch(f->m, addr, at, at, &x); break;
 		default: memsys_load(f->m, r % 13, addr, size, at, r & 256, &x);
 		}
 		if (r % 8 != 2)
@@ -230,7 +272,7 @@ static void test_extreme_addresses_and_sizes_are_taken(void **state)
 			assert_true(x.ready >= 1000);
 			memsys_store_translate(f->m, address[a], size[z], 1000, &x);
 			memsys_store_commit(f->m, 1, address[a], size[z], 1000, z & 1, &x);
-			memsys_fetch(f->m, address[a], 1000, &x);
+			memsys_fetch(f->m, address[a], 1000, 1000, &x);
 			memsys_prefetch(f->m, address[a], 1000);
 			memsys_warm_data(f->m, 1, address[a], size[z], true);
 		}
@@ -264,6 +306,8 @@ int main(void)
 		MF_TEST(test_a_fetch_takes_the_latency_of_who_serves_it),
 		MF_TEST(test_hits_are_counted_in_few_records),
 		MF_TEST(test_the_next_line_is_fetched_ahead),
+		MF_TEST(test_a_line_asked_for_early_stalls_only_as_long_as_it_is_late),
+		MF_TEST(test_l1i_takes_no_more_lines_than_its_rate),
 		MF_TEST(test_code_and_data_share_l2),
 		MF_TEST(test_warming_changes_state_but_emits_nothing),
 		MF_TEST(test_the_same_sequence_gives_the_same_answers),

@@ -355,14 +355,14 @@ static void test_a_store_into_a_line_of_l1i_is_told_once(void **state)
 	const uint64_t code = LINE_AT(0, 0), data = LINE_AT(1, 0);
 	load_on(f->m, data, 1000);
 	assert_int_equal(store_address(f, data, 8, 2000), 0);
-	memsys_fetch(f->m, code, 3000, &r);
+	memsys_fetch(f->m, code, 3000, 3000, &r);
 	assert_int_equal(store_address(f, data, 8, 4000), 0);	/* of the same page */
 	load_on(f->m, code, 4500);				/* earlier accesses to the page make no difference */
 	assert_int_equal(store_address(f, code + 60, 8, 5000), DID(CLEAR_SMC));
 	assert_int_equal(told.written, 1);
 	assert_int_equal(told.addr, code + 60);
 	assert_int_equal(store_address(f, code, 8, 6000), 0);	/* L1I has lost the line */
-	memsys_fetch(f->m, code, 7000, &r);
+	memsys_fetch(f->m, code, 7000, 7000, &r);
 	assert_true(r.did & DID(ICACHE_MISS));
 	load_on(f->m, code, 7500);
 	load_on(f->m, code, 7600);
@@ -378,7 +378,7 @@ static void test_stores_near_code_count_where_the_core_looks_at_more_than_a_line
 	f->config.clear_smc_bytes = 1024;
 	start_told(f);
 	const uint64_t code = BASE + 4096 + 512;
-	memsys_fetch(f->m, code, 3000, &r);
+	memsys_fetch(f->m, code, 3000, 3000, &r);
 	assert_int_equal(store_address(f, BASE + 4096 + 1024, 8, 4000), 0);
 	assert_int_equal(store_address(f, BASE + 4096 + 8, 8, 5000), DID(CLEAR_SMC));
 }

@@ -86,7 +86,7 @@ static void access(struct memsys *m, const struct warm_op *op, const struct insn
 {
 	*r = *commit = (struct mem_result){ 0, 0 };
 	if (op->kind == WARM_FETCH) {
-		memsys_fetch(m, insn->addr, cycle, r);
+		memsys_fetch(m, insn->addr, cycle, cycle, r);
 	} else if (addr == ST_NOT_DONE) {
 		return;
 	} else if (op->kind == WARM_LOAD) {

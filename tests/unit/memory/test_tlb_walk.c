@@ -235,11 +235,11 @@ static void test_stores_and_fetches_use_huge_pages_too(void **state)
 	assert_int_equal(r.ready, 5000);
 	mf_store(f, HUGE + 300 * PAGE, 5000);
 	assert_load(f, HUGE + 300 * PAGE, 9000, STLB + L1, BITS_L1 | DID(DTLB_MISS) | DID(STLB_HIT) | DID(LARGE_PAGE));
-	memsys_fetch(f->m, HUGE + 7 * PAGE, 13000, &r);
+	memsys_fetch(f->m, HUGE + 7 * PAGE, 13000, 13000, &r);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_STLB_HIT), 1);
 	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT_LARGE], 1);
 	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT_4K], 0);
-	memsys_fetch(f->m, HUGE + 90 * PAGE, 17000, &r);
+	memsys_fetch(f->m, HUGE + 90 * PAGE, 17000, 17000, &r);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_MISS), 1);
 }
 
@@ -291,7 +291,7 @@ static void test_a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 	struct machine_fixture *f = *state;
 	start(f);
 	struct mem_result r;
-	memsys_fetch(f->m, page(0), 1000, &r);
+	memsys_fetch(f->m, page(0), 1000, 1000, &r);
 	assert_int_equal(r.did, DID(ITLB_MISS_F) | DID(FETCH_STLB_MISS) | DID(ICACHE_MISS) | DID(FETCH_L2_MISS));
 	assert_int_equal(r.ready, 1000 + STLB + WALK(4) + MEMORY + L2_CODE - L2);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_WALK), 1);
@@ -300,9 +300,9 @@ static void test_a_fetch_misses_the_itlb_then_hits_the_stlb(void **state)
 	assert_int_equal(f->count[SPMU_SIG_ITLB_STLB_HIT], 0);
 	assert_int_equal(f->length[SPMU_SIG_ITLB_STALL], STLB + WALK(4));
 	for (unsigned i = 1; i < 6; i++)
-		memsys_fetch(f->m, page(i), 1000 * (i + 2), &r);
+		memsys_fetch(f->m, page(i), 1000 * (i + 2), 1000 * (i + 2), &r);
 	mf_forget(f);
-	memsys_fetch(f->m, page(0) + 8, 10000, &r);
+	memsys_fetch(f->m, page(0) + 8, 10000, 10000, &r);
 	assert_int_equal(mf_count(f, SPMU_SIG_ITLB_STLB_HIT), 1);
 	assert_true(r.did & DID(ITLB_MISS_F) && !(r.did & DID(FETCH_STLB_MISS)));
 }

@@ -76,7 +76,7 @@ struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target)
 		const struct btb_level *l = &b->level[i];
 		if (!l->sets)
 			break;
-		uint32_t set = btb_set(l, tag);
+		uint32_t set = btb_spread_set(l, tag);
 		int32_t way = btb_level_find(l, set, tag);
 		if (way < 0)
 			continue;
@@ -112,7 +112,7 @@ static uint32_t level_insert(struct btb_level *l, uint32_t set, uint32_t tag, ui
 void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place place)
 {
 	struct btb_level *first = &b->level[0], *second = &b->level[1];
-	uint32_t tag = btb_tag(ip), set = btb_set(first, tag);
+	uint32_t tag = btb_tag(ip), set = btb_spread_set(first, tag);
 	if (place.level == 0) {
 		first->target[place.at] = target;
 		repl_touch(&first->repl, &first->word[set], place.at - set * first->stride);
@@ -123,7 +123,7 @@ void btb_train(struct btb *b, uint64_t ip, uint64_t target, struct btb_place pla
 		second->tag[place.at] = 0;
 	uint32_t old = level_insert(first, set, tag, target, &displaced);
 	if (old && second->sets)
-		level_insert(second, btb_set(second, old), old, displaced, &gone);
+		level_insert(second, btb_spread_set(second, old), old, displaced, &gone);
 }
 
 int indirect_init(struct indirect *p, const struct core_config *c, struct err *err)

@@ -39,6 +39,13 @@ static inline uint32_t btb_set(const struct btb_level *l, uint32_t tag)
 	return (tag ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
 }
 
+/* The same for the buffers of newer cores: branches that stand a power of two apart spread over most sets, as they do
+ * on Zen 3 and Golden Cove (docs/measured/zen3.md, docs/measured/golden-cove.md). */
+static inline uint32_t btb_spread_set(const struct btb_level *l, uint32_t tag)
+{
+	return (tag ^ tag >> 5 ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
+}
+
 static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, uint32_t tag)
 {
 	__m128i want = _mm_set1_epi32((int)tag);
@@ -71,7 +78,7 @@ struct btb_place { int level; uint32_t at; };	/* level that holds the branch (0 
 static inline bool btb_use_direct(struct btb *b, uint64_t ip)
 {
 	struct btb_level *l = &b->level[0];
-	uint32_t tag = btb_tag(ip), set = btb_set(l, tag);
+	uint32_t tag = btb_tag(ip), set = btb_spread_set(l, tag);
 	int32_t way = btb_level_find(l, set, tag);
 	if (way < 0)
 		return false;
@@ -83,7 +90,7 @@ static inline bool btb_knows_direct(const struct btb *b, uint64_t ip)
 {
 	const struct btb_level *l = &b->level[0];
 	const uint32_t tag = btb_tag(ip);
-	return btb_level_find(l, btb_set(l, tag), tag) >= 0;
+	return btb_level_find(l, btb_spread_set(l, tag), tag) >= 0;
 }
 /* Finds a branch in either level.  *target: its last target, 0 if unknown. */
 struct btb_place btb_find(const struct btb *b, uint64_t ip, uint64_t *target);

@@ -59,7 +59,7 @@ next:
 	fetch_following(c, script);
 	insns = (uint32_t)*script;
 	w = script + 1;
-	c->e.watermark = min64(min64(max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead, c->rn.cycle), c->q.advanced);
+	c->e.watermark = min64(min64(frontend_earliest(c), c->rn.cycle), c->q.advanced);
 	if (UNLIKELY(c->e.now - c->e.base > c->e.span))
 		emit_flush(&c->e, false);
 	if (UNLIKELY(c->rep.active && insns && !core_rep_goes_on(c, script)))

@@ -403,7 +403,7 @@ static void fetch_lines(struct core *c, const struct insn *in)
 			struct mem_result r = { 0, 0 };
 			const uint64_t memory = c->e.spent_memory, l3 = c->e.spent_code_l3, tlb = c->e.spent_tlb;
 			memsys_fetch(c->mem, line == in->addr >> log2 ? in->addr : line << log2,
-				c->config.predict_ahead ? min64(fe->predicted, fe->pd) : fe->pd, fe->pd, &r);
+				c->config.predict_ahead ? frontend_asks(fe->predicted, fe->pd) : fe->pd, fe->pd, &r);
 			if (r.did) {
 				const uint64_t translated = c->e.spent_tlb - tlb,
 					       waited = r.ready > fe->pd ? r.ready - fe->pd : 0;

@@ -44,6 +44,21 @@ void frontend_warm(struct core *c, const struct iblock *b, unsigned first, unsig
 /* Takes over the uop cache of another core of the same description. */
 void frontend_copy(struct core *to, const struct core *from);
 
+/* When L1I is asked for a line that branch prediction came to in `predicted`, and that the decoders need in `needed`.
+ * Not at any time before, because a batch of records has to wait for its earliest; memory answers in fewer cycles. */
+enum { ASKS_AHEAD = 512 };
+static inline uint64_t frontend_asks(uint64_t predicted, uint64_t needed)
+{
+	return min64(needed, max64(predicted, needed > ASKS_AHEAD ? needed - ASKS_AHEAD : 0));
+}
+
+/* No access or signal of the front end to come is earlier than this. */
+static inline uint64_t frontend_earliest(const struct core *c)
+{
+	const uint64_t pd = max64(c->fe.cycle, c->fe.pd_lead) - c->fe.pd_lead;
+	return c->config.predict_ahead ? frontend_asks(c->fe.predicted, pd) : pd;
+}
+
 /* Before the first slot of an instruction.  addr: its address; wide: INSN_WIDE of its flags.  These are passed
  * so that the usual way need not read *in. */
 static inline void frontend_insn(struct core *c, const struct insn *in, uint64_t addr, bool wide)

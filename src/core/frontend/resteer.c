@@ -56,6 +56,6 @@ uint64_t frontend_branch_unusual(struct core *c, const struct insn *br, uint64_t
 	emit_signal(&c->e, SPMU_SIG_BACLEAR, fe->cycle, fe->cycle, 1);
 	emit_signal(&c->e, SPMU_SIG_UNKNOWN_BRANCH, fe->cycle, fe->cycle + c->config.frontend_resteer, 1);
 	fe->cycle += c->config.frontend_resteer;
-	fe->predicted = fe->cycle - 1;	/* it goes on from the target */
+	fe->predicted = max64(fe->predicted, fe->cycle - 1);	/* it goes on from the target */
 	return did | SPMU_DID(BTB_MISS);
 }

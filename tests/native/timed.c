@@ -21,8 +21,10 @@
  * share the core's width. Such times last from some 100 us to seconds, so that no run of 10 ms may be without them.
  * With -w, timed waits before each run until NOPs reach nine tenths of WIDTH, on any CPU that it may use, for at most
  * WAITS ms. While the program runs, timed measures the width every PROBE_US us, on the same CPU. A run of T cycles of
- * which the share d was shared took T = C + k d T; C and k come from all runs by least squares, k between 0 and MOST_K.
- * C is printed instead of the least run.
+ * which the share d was shared took T = C + k d T. k is the middle of the slopes of all pairs of runs (Theil and Sen),
+ * from 0 to MOST_K; C is the middle of T - k d T. C is printed instead of the least run if it is less, and if the core
+ * was shared in at most half of the probes. More than that also comes from a program whose instructions lower the
+ * frequency, which the probes take for sharing.
  *
  * With -r, a first run is traced and counts the system calls, and a second one shows the heap; neither is timed. A
  * virtual machine whose kernel runs in user mode takes thousands of cycles for a system call, and the samples show a
@@ -302,8 +304,9 @@ static double middle(double *value, int n)
 	return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
 
-/* The cycles of a run in which nobody shares the core: C of T = C + k d T for the n runs. */
-static double alone(const double *cycles, const double *shared, int n)
+/* The cycles of a run in which nobody shares the core: C of T = C + k d T for the n runs, the least of which took
+ * `least`. */
+static double alone(const double *cycles, const double *shared, int n, double least)
 {
 	static double value[MOST * (MOST - 1) / 2];
 	int slopes = 0;
@@ -316,7 +319,8 @@ static double alone(const double *cycles, const double *shared, int n)
 	const double slope = slopes ? middle(value, slopes) : 0, k = slope < 0 ? 0 : slope > MOST_K ? MOST_K : slope;
 	for (int i = 0; i < n; i++)
 		value[i] = cycles[i] * (1 - k * shared[i]);
-	return middle(value, n);
+	const double fitted = middle(value, n);
+	return fitted < least ? fitted : least;
 }
 
 int main(int argc, char **argv)
@@ -412,7 +416,7 @@ int main(int argc, char **argv)
 	}
 	qsort(took, (size_t)runs, sizeof *took, by_value);
 	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\t%.3f\n",
-		(full > 0 ? alone(cycles, shared, runs) : least) * 1e6, fastest, user, kernel, took[0], took[runs / 2],
-		(unsigned long long)faults, (unsigned long long)report.heap, calls, share);
+		(full > 0 && share <= 0.5 ? alone(cycles, shared, runs, least) : least) * 1e6, fastest, user, kernel,
+		took[0], took[runs / 2], (unsigned long long)faults, (unsigned long long)report.heap, calls, share);
 	return 0;
 }

@@ -34,6 +34,8 @@ int btb_init(struct btb *b, const struct core_config *c, struct err *err)
 		rc = btb_level_init(&b->level[1], "btb.l2", c->btb_l2_entries, c->btb_l2_ways, err);
 	if (!rc && !b->level[0].sets)
 		rc = err_set(err, ERR_INPUT, "btb.l1_entries must be at least 1");
+	for (int i = 0; i < BTB_LEVELS; i++)
+		b->level[i].spread = c->btb_spread ? ~UINT32_C(0) : 0;
 	if (rc)
 		btb_release(b);
 	else

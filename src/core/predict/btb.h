@@ -20,6 +20,7 @@ enum { BTB_LEVELS = 2, INDIRECT_TABLES = 8, RAS_MAX = 256 };
 
 struct btb_level {
 	uint32_t sets, ways, stride;	/* sets: 0 if there is no such level; stride: ways rounded up to 4 */
+	uint32_t spread;	/* btb.spread: all ones, or 0 */
 	uint32_t *tag;		/* 0: empty */
 	uint64_t *target;
 	uint64_t *word;
@@ -39,11 +40,11 @@ static inline uint32_t btb_set(const struct btb_level *l, uint32_t tag)
 	return (tag ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
 }
 
-/* The same for the buffers of newer cores: branches that stand a power of two apart spread over most sets, as they do
- * on Zen 3 and Golden Cove (docs/measured/zen3.md, docs/measured/golden-cove.md). */
+/* The same with btb.spread: branches that stand a power of two apart spread over most sets, as they do on Emerald
+ * Rapids (docs/measured/golden-cove.md). */
 static inline uint32_t btb_spread_set(const struct btb_level *l, uint32_t tag)
 {
-	return (tag ^ tag >> 5 ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
+	return (tag ^ (tag >> 5 & l->spread) ^ tag >> 12 ^ tag >> 24) & (l->sets - 1);
 }
 
 static inline int32_t btb_level_find(const struct btb_level *l, uint32_t set, uint32_t tag)

@@ -6,12 +6,10 @@
 . "$TOP/tests/lib.sh"
 source=$TOP/tests/programs/advice.c
 says() {	# RULE bad|good: writes the advice of the rule to $work/found, one JSON object per line
-	options=
-	[ "$1" = thread-conflict ] && options=--smt
-	# a core whose branch prediction does not fetch code ahead; on Golden Cove these lines cost less than the jumps
-	case $1 in code-alias|code-layout) options="--core skylake" ;; esac
+	smt=
+	[ "$1" = thread-conflict ] && smt=--smt
 	# shellcheck disable=SC2086
-	"$SOFTPMU" tune --software $options -j -o "$work/advice" -- "$PROGRAMS/advice" "$1" "$2" \
+	"$SOFTPMU" tune --software $smt -j -o "$work/advice" -- "$PROGRAMS/advice" "$1" "$2" \
 		>"$work/out" 2>"$work/err" || { cat "$work/err"; return 1; }
 	grep "^{\"advice\":\"$1\"" "$work/advice" >"$work/found"
 	return 0

@@ -35,7 +35,8 @@ static void test_each_model_has_its_preset(void **state)
 {
 	(void)state;
 	const struct { uint32_t family, model; const char *name; } known[] = {
-		{ 6, 0x8f, "golden-cove" }, { 6, 0xcf, "golden-cove" }, { 6, 0x4e, "skylake" }, { 6, 0x5e, "skylake" },
+		{ 6, 0x8f, "golden-cove" }, { 6, 0xcf, "emerald-rapids" }, { 6, 0x4e, "skylake" },
+		{ 6, 0x5e, "skylake" },
 		{ 6, 0x9e, "skylake" },
 		{ 6, 0xa6, "skylake" },
 	};
@@ -91,7 +92,7 @@ static void test_unknown_intel_processor_names_itself_and_the_nearest(void **sta
 	(void)state;
 	assert_int_equal(preset(host("GenuineIntel", 6, 0xb7, 6, 0x5e)), ERR_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "GenuineIntel family 06H, model B7H (Brand of it)"));
-	assert_non_null(strstr(err.text, "nearest presets: golden-cove"));
+	assert_non_null(strstr(err.text, "nearest presets: emerald-rapids"));
 	assert_null(strchr(err.text, '\n'));
 	assert_string_equal(name, "none");
 	assert_int_equal(preset(host("GenuineIntel", 6, 0x55, 6, 0x8f)), ERR_UNSUPPORTED);

@@ -261,8 +261,9 @@ cat <<END
 ## ${HEAD:-Real programs on this host}
 
 User-level cycles of real programs, natively and under the model of \`softpmu calibrate\`'s core: $title.
-Each program runs with a small and a large input, and the difference counts. Native cycles are time × frequency: the
-least of $runs runs of each size, with the frequency measured right before and after each run. The share of user level
+Each program runs with a small and a large input, and the difference counts. Native cycles are time × frequency:
+what $runs runs of each size take alone on their core, with the frequency measured right before and after each run. The
+share of user level
 is what the kernel's cpu-clock sampled in as many runs more. Page faults are left out (tests/native/resident.c), and
 what a system call takes at user level: ${calls_native:-0} cycles natively, ${calls_model:-0} in the model. The ratio
 is model ÷ native. IPC is native. Mispredicts

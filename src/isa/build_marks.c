@@ -90,6 +90,7 @@ static void set_addresses(struct build *c)
  * 1 cycle, ADD [m64],r64 7.3). */
 static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned operands)
 {
+	bool vector = false;		/* it writes a vector or x87 register */
 	const struct isa_options *o = &c->isa->o;
 	bool whole = (c->o.width == WIDTH_32 || c->o.width == WIDTH_64) && c->o.n_mem && c->o.mem[0].plain &&
 		     (o->free_lock || !(c->is_mem & SPMU_IS(LOCK))) && !(c->traits & (T_BRANCH | T_SPLIT | T_STRING)) &&
@@ -98,6 +99,9 @@ static void set_loads(struct build *c, const ZydisDecodedOperand *op, unsigned o
 		set_addresses(c);
 		return;
 	}
+	for (unsigned i = c->first; i < c->b->n; i++)
+		vector |= (uint8_t)(c->b->uop[i].dst[0] - REG_VEC) < REG_FLAGS - REG_VEC;
+	whole &= !vector;
 	if (c->o.form == FORM_RMW)
 		whole &= operands > 1 && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
 	for (unsigned i = c->first; i < c->b->n; i++) {

@@ -93,6 +93,8 @@ UARCH = {
                     instlat='00506E3_Skylake_InstLatX64.txt', load_latency=(5, 6, 7)),
     'golden-cove': dict(cpu='sapphirerapids', prefix='SPRPort', width=6, load='23b', sta='78', std='49',
                         memory=set('23b789') | set('4'),
+                        # LLVM 19 has one uop for CMOVBE; the machine takes 1 clock, and 2 cycles from CMP to its result
+                        keep=('cmov2',),
                         sets=GOLDEN, instlat='0090672_AlderLake_01_BC_InstLatX64.txt', load_latency=(5, 7, 8)),
     'ivy-bridge': dict(cpu='ivybridge', prefix='SBPort', width=4, load='23', sta='23', std='4', memory=set('234'),
                        sets=COMMON,
@@ -374,7 +376,8 @@ class Generator:
         if form.newer and form.cls not in ('default', 'substitute'):  # R7
             flags = [x for x in cflags.split(',') if x not in ('-', 'substitute')] + ['substitute']
             return ctext, ','.join(flags), 'class %s' % form.row
-        if form.cls in KEEP or locked or (form.cls in KEEP_MEMORY and form.kind != '-'):
+        kept = form.cls in KEEP or form.cls in self.u.get('keep', ())
+        if kept or locked or (form.cls in KEEP_MEMORY and form.kind != '-'):
             keep = 'class'
         elif m is None or (m.latency >= 100 and m.uops <= 1) or (m.uops == 0 and 'elim' not in ctext):
             keep = 'not modelled'

@@ -96,7 +96,7 @@ static const struct { int word_bytes; const char *hex, *slots, *skylake, *golden
 	  "=" },
 	{ 8, "0f 47 c1", "",	/* cmovnbe eax, ecx */
 	  "*op p06/1 rcx,flags,cf>t0; *op p06/1 t0,rax>rax",
-	  "*op p06/1 rcx,flags,cf,rax>rax" },
+	  "*op p06/1 flags,cf>t0; *op p06/1 rcx,t0,rax>rax" },
 	{ 8, "0f 92 c0", "",	/* setb al */
 	  "*op p06/1 cf,rax>rax",
 	  "*op p06/1; *op p06/1 cf,rax>rax" },

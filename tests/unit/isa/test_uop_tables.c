@@ -255,7 +255,7 @@ static const struct { const char *hex, *form; int uops[2], slots[2]; } known[] =
 	{ "00 fc", "ADD rh,rh", { 1, 1 }, { 1, 1 } },
 	{ "04 07", "ADD al,i8", { 1, 1 }, { 1, 1 } },
 	{ "0f 44 c3", "CMOVZ r32,r32", { 1, 1 }, { 1, 1 } },
-	{ "0f 46 c3", "CMOVBE r32,r32", { 2, 1 }, { 2, 1 } },
+	{ "0f 46 c3", "CMOVBE r32,r32", { 2, 2 }, { 2, 2 } },
 	{ "48 0f c8", "BSWAP r64", { 2, 2 }, { 2, 2 } },
 	{ "48 89 03", "MOV m64,r64", { 2, 2 }, { 1, 1 } },
 	{ "48 8b 03", "MOV r64,m64", { 1, 1 }, { 1, 1 } },

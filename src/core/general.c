@@ -244,6 +244,8 @@ STAGE void uop_load(struct core *c, const struct way way, const struct going *g,
 		p->complete = p->dispatch + (u->is & SPMU_IS(PREFETCH_SW) ? 1 : q->l1d_latency);
 		if (p->access && !(way.wrong && p->dispatch == WRONG_NEVER)) {
 			memsys_prefetch(c->mem, p->addr, p->dispatch);
+			if (UNLIKELY(q->fill_slots) && !way.wrong)
+				lsq_fills(c, p->dispatch + q->l1d_latency);
 			emit_signal(&c->e, SPMU_SIG_SW_PREFETCH, p->dispatch, p->dispatch, 1);
 		}
 		return;

@@ -81,7 +81,7 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.nops_share = config->fusion_nop,
 		.slow_ports = config->sustain_rate ? (uint16_t)config->sustain_slow_ports : 0,
 		.slow_latency = (uint16_t)config->sustain_latency,
-		.banked_loads = config->l1d_banks,
+		.banked_loads = config->l1d_banks || config->l1d_bank_reads,
 		.high_bytes = config->partial_high_ports,
 		.flags_ports = (uint16_t)config->partial_flags_ports,
 		.bytes = config->partial_stall,

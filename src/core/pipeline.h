@@ -184,10 +184,12 @@ struct scheduler {
 	uint64_t far_first;	/* least cycle in far[]; all ones if it is empty */
 	uint16_t pool_ports[SCHED_POOLS];
 	struct port_choice *choice;	/* by mask of ports */
+	const struct port_choice *load_choice;	/* that of the last load */
 	/* by mask of ports 0 to 7, and of ports 8 to 15: 8 bytes of 0 or 1; the same as lanes of `free` */
 	struct { uint64_t bytes, entries; } spread[2][256];
 	_Alignas(16) uint8_t one[SCHED_PORTS][SCHED_PORTS];	/* a 1 in the port's byte */
 	uint16_t used[SCHED_WINDOW];	/* ports taken in a cycle */
+	uint16_t again[SCHED_WINDOW];	/* of those, the ones that a load takes a second time, without an entry */
 	struct unit unit[UNITS];		/* by unit_of */
 	struct { uint64_t cycle; uint32_t port; } far[SCHED_FAR];	/* dispatches beyond the window */
 	struct sustain sustain;
@@ -289,13 +291,19 @@ struct lsq {
 	uint64_t base[256];
 	uint8_t named[256];	/* and the registers of its address, in the form of enum uop_load */
 	uint64_t next_forward;	/* forward.gap: first cycle in which a load may take its data from a store */
-	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line;
+	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line, commit_fill, fill_slots, fill_port;
+	uint32_t split_slots, split_cycles;
+	uint64_t twice;		/* set of enum spmu_did: loads of which any is true take their port twice */
+	uint32_t fills;		/* memsys_fills at the last commit */
+	uint32_t fills_seen;	/* memsys_fills when a line took slots of the load ports last */
 	uint64_t last_line;	/* cache line of the last commit */
 	uint64_t flushed;	/* cycle in which the last flush is done, for which later stores need not wait */
 	bool weak_flushes;	/* there were such flushes since the last fence */
 	uint32_t rename_limit;
 	struct pair pair[PAIRS];
 	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];
+	struct { uint64_t cycle; uint32_t once, twice; } read[BANK_RING];	/* l1d.bank_reads: sets of banks */
+	uint32_t bank_reads;
 	uint32_t bucket[SQ_BUCKETS];	/* 1 + number of the newest store to these 8 bytes (modulo 4096) */
 	struct store store[256];
 };

@@ -5,6 +5,8 @@
 #include "core/backend/lsq.h"
 #include <string.h>
 
+#define WAITED (SPMU_DID(L1D_MISS) | SPMU_DID(LFB_HIT))	/* of a load: for its line */
+
 void lsq_reset(struct core *c, uint64_t cycle)
 {
 	const struct core_config *f = &c->config;
@@ -30,6 +32,12 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->forward_vector_extra = f->forward_vector_extra;
 	q->forward_gap = f->forward_gap;
 	q->commit_line = f->store_commit_line;
+	q->commit_fill = f->store_commit_fill;
+	q->twice = (f->l1d_replay ? WAITED : 0) | (f->l1d_split_slots ? SPMU_DID(SPLIT_LINE) : 0);
+	q->split_slots = f->l1d_split_slots;
+	q->split_cycles = f->store_split_cycles;
+	q->fill_slots = f->l1d_fill_slots;
+	q->bank_reads = f->l1d_bank_reads;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
 	const uint32_t count = f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial :
@@ -59,12 +67,20 @@ void lsq_commit(struct core *c)
 	}
 	if (UNLIKELY(c->old.commit_cycles))
 		at = max64(at, q->last_commit + older_commit_gap(&c->old));
+	if (q->commit_fill && at > q->last_commit)	/* lines that have come since took cycles behind it */
+		at = max64(at, q->last_commit + 1 + memsys_fills(c->mem) - q->fills);
 	if (at > q->last_commit) {
 		q->last_commit = at;
 		q->commit_count = 1;
 	} else if (++q->commit_count > q->commit_width || (q->commit_line && s->addr >> 6 != q->last_line)) {
-		q->last_commit++;
+		q->last_commit += 1 + (q->commit_fill ? memsys_fills(c->mem) - q->fills : 0);
 		q->commit_count = 1;
+	}
+	if (q->commit_fill && q->commit_count == 1)
+		q->fills = memsys_fills(c->mem);
+	if (UNLIKELY(q->split_cycles) && s->size && (s->addr ^ (s->addr + s->size - 1)) >> 6) {
+		q->last_commit += q->split_cycles + (q->commit_count > 1);
+		q->commit_count = q->commit_width;
 	}
 	q->last_line = s->addr >> 6;
 	s->commit = q->last_commit;
@@ -321,7 +337,33 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	struct mem_result r = { 0, 0 };
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
 	*did |= r.did;
+	if (r.did & q->twice)
+		return lsq_twice(c, port, at, &r);
 	return max64(r.ready, at + 1);
+}
+
+void lsq_fills(struct core *c, uint64_t arrives)
+{
+	struct lsq *q = &c->q;
+	const uint32_t fills = memsys_fills(c->mem);
+	const struct port_choice *loads = c->sc.load_choice;
+	for (uint32_t n = min64(fills - q->fills_seen, FILLS_MOST) * q->fill_slots; n; n--)
+		scheduler_again(&c->sc, loads->port[q->fill_port++ % loads->count], arrives);
+	q->fills_seen = fills;
+}
+
+uint64_t lsq_twice(struct core *c, unsigned port, uint64_t at, const struct mem_result *r)
+{
+	const struct lsq *q = &c->q;
+	const uint64_t arrives = r->ready - min64(r->ready, q->l1d_latency);
+	if (port >= SCHED_PORTS)
+		return max64(r->ready, at + 1);
+	for (uint32_t n = r->did & SPMU_DID(SPLIT_LINE) ? q->split_slots : 0; n; n--)
+		scheduler_again(&c->sc, port, at + 1);
+	if (!(r->did & WAITED & q->twice) || arrives <= at)
+		return max64(r->ready, at + 1);
+	lsq_fills(c, arrives);
+	return r->ready + (scheduler_again(&c->sc, port, arrives) - arrives);
 }
 
 /* The banks (4 bytes each, address bits 5:2) of an access, a bit each. */
@@ -332,9 +374,40 @@ static uint32_t banks(uint64_t addr, uint32_t size)
 	return (mask | mask >> 16) & 0xffff;
 }
 
+/* The same of 8 bytes: address bits 5:3. */
+static uint32_t wide_banks(uint64_t addr, uint32_t size)
+{
+	const uint32_t first = addr >> 3 & 7, n = (uint32_t)((addr & 7) + size + 7) >> 3;
+	const uint32_t mask = n >= 8 ? 0xff : ((1u << n) - 1) << first;
+	return (mask | mask >> 8) & 0xff;
+}
+
+void lsq_bank_read(struct core *c, uint64_t addr, uint32_t size, uint64_t cycle)
+{
+	struct lsq *q = &c->q;
+	const unsigned i = cycle % BANK_RING;
+	const uint32_t mask = wide_banks(addr, size);
+	if (q->read[i].cycle != cycle) {
+		q->read[i].cycle = cycle;
+		q->read[i].once = q->read[i].twice = 0;
+	}
+	q->read[i].twice |= q->read[i].once & mask;
+	q->read[i].once |= mask;
+}
+
 uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did)
 {
 	const struct lsq *q = &c->q;
+	if (q->bank_reads) {
+		const uint32_t mask = wide_banks(addr, size);
+		for (;; ready++, *did |= SPMU_DID(BANK_CONFLICT)) {
+			ready = scheduler_port_free(&c->sc, port, ready);
+			const unsigned i = ready % BANK_RING;
+			if (q->read[i].cycle != ready ||
+			    !((q->bank_reads == 1 ? q->read[i].once : q->read[i].twice) & mask))
+				return ready;
+		}
+	}
 	for (;; ready++, *did |= SPMU_DID(BANK_CONFLICT)) {
 		ready = scheduler_port_free(&c->sc, port, ready);
 		uint64_t other = q->bank[ready % BANK_RING].addr;

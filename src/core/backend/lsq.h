@@ -18,7 +18,13 @@
  * address decide (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv).  Golden Cove: MOV
  * r64,[m64]+MOV [m64],r64 takes 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
  * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger
- * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").
+ * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").  l1d.bank_reads: a load waits if so many loads of
+ * its cycle read one of its banks of 8 bytes already, even of the same line (docs/measured/golden-cove.md).
+ * l1d.replay: loads that wait for their line take a second slot of their port when it arrives (scheduler.h).  With
+ * l1d.fill_slots the line itself takes slots, too, one port after another; at most FILLS_MOST lines at a time.
+ * store.commit_fill: a line that arrives in L1D takes its write port for a cycle, so no store is written then.  Golden
+ * Cove: docs/measured/golden-cove.md, "Lines that arrive in L1D".
+ * l1d.split_slots, store.split_cycles: an access that crosses a line takes its port, or L1D's write port, for longer.
  * Flushes of lines (CLFLUSH, ..) have a place in the store buffer, from which they leave in order (SDM vol. 3A, "Memory
  * Ordering in P6 and More Recent Processor Families": no write is reordered with CLFLUSH; its uops are those of a
  * store).  A younger load of the line waits for its flush, as it would for a store that cannot forward (GUESS; settle
@@ -35,6 +41,7 @@
 #include "core/pipeline.h"
 #include "core/backend/scheduler.h"
 
+enum { FILLS_MOST = 4 };
 void lsq_commit(struct core *c);		/* commits the oldest store */
 /* Commits all; returns the cycle in which the last was written and all flushes are done. */
 uint64_t lsq_drain(struct core *c);
@@ -44,6 +51,8 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 /* Returns the first cycle from `ready` on in which the port is free and no load that was dispatched then meets
  * this one in a bank. */
 uint64_t lsq_bank_free(struct core *c, uint64_t addr, uint32_t size, unsigned port, uint64_t ready, uint64_t *did);
+/* A load of these bytes was dispatched: counts it, for l1d.bank_reads. */
+void lsq_bank_read(struct core *c, uint64_t addr, uint32_t size, uint64_t cycle);
 /* After a load that took its data from a store: returns the cycle of the stored register if the load becomes
  * that register, else 0. */
 uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
@@ -66,6 +75,10 @@ void lsq_flush(struct core *c, uint64_t ip, uint64_t addr, unsigned kind, uint64
 /* For a sampled store, the newest, that retires: where its line is (memsys_store_source).  Older stores that are not
  * written yet bring their lines first. */
 uint64_t lsq_store_source(struct core *c, const struct store *s);
+/* A load that was dispatched at `at` takes its port a second time.  Returns when it has its data. */
+uint64_t lsq_twice(struct core *c, unsigned port, uint64_t at, const struct mem_result *r);
+/* Lines that were brought into L1D since the last call take slots of the load ports from `arrives` on. */
+void lsq_fills(struct core *c, uint64_t arrives);
 static inline bool lsq_wants_source(const struct core *c)
 {
 	return UNLIKELY(c->e.wanted_did & SPMU_DID(STORE_L1D_MISS));
@@ -126,6 +139,8 @@ lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsign
 	*dispatch = at;
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
 	*did |= r.did;
+	if (UNLIKELY(r.did & q->twice))
+		return lsq_twice(c, port, at, &r);
 	return max64(r.ready, at + 1);
 }
 
@@ -140,7 +155,9 @@ lsq_load_more(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsigne
 	if (UNLIKELY(more & LOAD_BANKS && port < SCHED_PORTS))
 		ready = lsq_bank_free(c, addr, size, port, ready, did);
 	uint64_t result = lsq_load_quick(c, ip, addr, size, port, ready, vector, did, dispatch);
-	if (UNLIKELY(more & LOAD_BANKS)) {
+	if (q->bank_reads) {
+		lsq_bank_read(c, addr, size, *dispatch);
+	} else if (UNLIKELY(more & LOAD_BANKS)) {
 		q->bank[*dispatch % BANK_RING].cycle = *dispatch;
 		q->bank[*dispatch % BANK_RING].addr = addr;
 		q->bank[*dispatch % BANK_RING].size = size;

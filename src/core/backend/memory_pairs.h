@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum { PAIRS = 1024 };
-struct pair { uint32_t ip, back; uint8_t count; };	/* zeroed: none */
+struct pair { uint32_t ip, back; uint16_t count; };	/* zeroed: none */
 
 /* The load at `ip` took its data from the store `back` stores back; whole: it reads exactly what was stored.
  * Returns whether it becomes the stored register: this was so `limit` times in a row. */

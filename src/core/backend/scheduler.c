@@ -115,8 +115,9 @@ static void leap(struct scheduler *s, uint64_t to)
 {
 	for (unsigned i = 0; i < SCHED_WINDOW; i++)
 		if (s->used[i])
-			scheduler_give_back(s, s->used[i]);
+			scheduler_give_back(s, s->used[i] & ~(unsigned)s->again[i]);
 	memset(s->used, 0, sizeof s->used);
+	memset(s->again, 0, sizeof s->again);
 	memset(s->sustain.slow, 0, sizeof s->sustain.slow);
 	s->sustain.all.waits = s->sustain.memory.waits = 0;
 	uint32_t kept = 0;
@@ -193,10 +194,10 @@ static void advance_sustained(struct scheduler *s, uint64_t to)
 {
 	struct sustain *u = &s->sustain;
 	while (s->walk < to) {
-		const unsigned at = s->walk & (SCHED_WINDOW - 1), ports = s->used[at],
+		const unsigned at = s->walk & (SCHED_WINDOW - 1), ports = s->used[at] & ~(unsigned)s->again[at],
 			       slow = u->slow[at] & ports & ~u->ports;
 		const unsigned memory = ports & u->ports, all = memory | slow;
-		s->used[at] = u->slow[at] = 0;
+		s->used[at] = s->again[at] = u->slow[at] = 0;
 		s->walk++;
 		scheduler_give_back(s, ports);
 		const bool all_over = sustained(&u->all, u->queue, 1000 * ones(all));
@@ -227,7 +228,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 	__m128i pending = *(__m128i *)s->pending,
 		late = *(__m128i *)s->late; /* as scheduler_give_back, in registers of the host */
 	while (walk < to) {
-		unsigned at = walk & (SCHED_WINDOW - 1), ports = s->used[at];
+		const unsigned at = walk & (SCHED_WINDOW - 1), ports = s->used[at] & ~(unsigned)s->again[at];
 		uint64_t four;
 		pending = _mm_sub_epi8(pending, late);
 		if (!(at & 3) && walk + 4 <= to && (memcpy(&four, &s->used[at], sizeof four), !four)) {
@@ -237,7 +238,7 @@ void scheduler_advance_far(struct scheduler *s, uint64_t to)
 		}
 		late = scheduler_dispatched(s, ports);
 		free += scheduler_entries(s, ports);
-		s->used[at] = 0;
+		s->used[at] = s->again[at] = 0;
 		walk++;
 	}
 	*(__m128i *)s->pending = pending;
@@ -296,6 +297,15 @@ uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle)
 	s->far[s->far_count].cycle = cycle;	/* never full: the schedulers hold fewer uops */
 	s->far[s->far_count++].port = port;
 	s->far_first = min64(s->far_first, cycle);
+	return cycle;
+}
+
+uint64_t scheduler_again(struct scheduler *s, unsigned port, uint64_t cycle)
+{
+	if (cycle - s->walk >= SCHED_REACH)
+		return cycle;
+	cycle = scheduler_take(s, port, cycle);
+	s->again[cycle & (SCHED_WINDOW - 1)] |= (uint16_t)(1u << port);
 	return cycle;
 }
 

@@ -16,6 +16,8 @@
  * queue is full is refused and dispatched again, on the same ports.  sustain.memory_rate: a second queue, of
  * loads and store addresses alone.  Found in measured throughputs (data/cores/skylake.conf); it is not known
  * what these uops share, and their results are not later for it: only ports and entries are taken once more.
+ * l1d.replay: a load that waits for its line takes its port again in the cycle in which the line arrives.  It has given
+ * its entry back then (GUESS), and no count of dispatched uops shows it.  Beyond the window it is left out.
  * Leaves out: writeback conflicts, and replays otherwise.  Bypass delays: bypass.h.
  *
  * How: a ring of future cycles with a bit a port; `walk` follows allocation and gives entries back.
@@ -36,6 +38,8 @@ void scheduler_wait_room(struct scheduler *s, uint32_t room);
 uint64_t scheduler_take_far(struct scheduler *s, unsigned port, uint64_t cycle);
 void scheduler_disturb(struct scheduler *s, uint64_t cycle, uint64_t seed);
 uint64_t scheduler_port_free(struct scheduler *s, unsigned port, uint64_t cycle);
+/* A load that took the port takes it again at `cycle` or later.  Returns when. */
+uint64_t scheduler_again(struct scheduler *s, unsigned port, uint64_t cycle);
 uint64_t scheduler_take_unit(struct scheduler *s, unsigned port, uint64_t ready, unsigned unit, unsigned busy);
 
 /* Returns the port for a uop that is allocated in slot `slot` of its cycle.  It has no branches, which would be
@@ -72,6 +76,7 @@ static inline unsigned scheduler_load_port(struct scheduler *s, const struct por
 {
 	uint32_t at = s->loads < choice->count ? s->loads : 0;
 	s->loads = at + 1;
+	s->load_choice = choice;
 	return choice->port[at];
 }
 
@@ -162,8 +167,8 @@ static inline void scheduler_advance(struct scheduler *s, uint64_t to)
 			scheduler_advance_far(s, to);
 		return;
 	}
-	unsigned ports = s->used[walk & (SCHED_WINDOW - 1)];
-	s->used[walk & (SCHED_WINDOW - 1)] = 0;
+	const unsigned ports = s->used[walk & (SCHED_WINDOW - 1)] & ~(unsigned)s->again[walk & (SCHED_WINDOW - 1)];
+	s->used[walk & (SCHED_WINDOW - 1)] = s->again[walk & (SCHED_WINDOW - 1)] = 0;
 	s->walk = to;
 	scheduler_give_back(s, ports);
 	scheduler_count(s);

@@ -48,6 +48,11 @@ static __attribute__((noinline)) void detail_fill(struct memsys *m, uint64_t vli
 	f->prefetch = kind == ACCESS_PREFETCH;
 }
 
+uint32_t memsys_fills(const struct memsys *m)
+{
+	return m->l1d_fills;
+}
+
 void l1d_empty(struct memsys *m, uint64_t cycle)
 {
 	for (uint32_t at = 0; at < m->l1d.sets << m->l1d.log2; at++) {
@@ -107,6 +112,7 @@ ALWAYS_INLINE uint64_t l1d_bring(struct memsys *m, uint64_t vline, uint32_t line
 		ready = kind == ACCESS_LOAD ? cycle + m->load_latency[0] : cycle;
 	} else if (timed) {
 		inflight_set(&m->l1d_fill, entry, line, ready, *source, kind == ACCESS_LOAD);
+		m->l1d_fills++;
 		const uint64_t prefetched = flags & LINE_PREFETCHED ? SPMU_DID(LFB_HW_PF) : SPMU_DID(LFB_SW_PF);
 		m->l1d_fill.origin[entry] = kind == ACCESS_PREFETCH ? prefetched : 0;
 		state |= LINE_PENDING;

@@ -67,6 +67,7 @@ void memsys_store_translate(struct memsys *m, uint64_t addr, uint32_t size, uint
 /* A retired store leaves the store buffer at `cycle`.  ready: it is written to L1D and its buffer entry is free. */
 void memsys_store_commit(struct memsys *m, uint64_t ip, uint64_t addr, uint32_t size, uint64_t cycle, bool non_temporal,
                          struct mem_result *r);
+uint32_t memsys_fills(const struct memsys *m);	/* lines that were brought into L1D, modulo 2^32 */
 /* Where a store's line is now: set of STORE_L1D_MISS and its kinds; changes nothing. */
 uint64_t memsys_store_source(struct memsys *m, uint64_t addr);
 /* Returns the physical line of an address; `more` regions, or one less, want to know what happens to lines

@@ -138,6 +138,7 @@ struct memsys {
 	struct cache l2;
 	struct inflight l2_fill;	/* super queue */
 	struct rate l1i_rate, l2_rate, l3_rate;
+	uint32_t l1d_fills;		/* lines that were brought into L1D */
 	struct rate read_rate, write_rate;	/* lines from memory to this core, and back */
 	uint32_t l2_latency, l2_code_latency, l2_writeback_lines;
 	uint32_t l2_lookup;		/* cycles from the L1 pipeline to the L2 miss: L2's latency less L1's */

@@ -34,7 +34,7 @@ struct bpred {
 	struct btb btb;
 	struct indirect indirect;
 	struct ras ras;
-	uint32_t l2_bubble, call_bubble, indirect_bubble;
+	uint32_t l2_bubble, call_bubble, indirect_bubble, override;
 	struct {			/* the branch mispredicted last */
 		uint64_t ip, predicted, path[3], history;
 		uint32_t flags;
@@ -91,6 +91,7 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->underflow = c->ras_underflow;
 	p->l2_bubble = c->btb_l2_bubble;
 	p->call_bubble = c->btb_call_bubble;
+	p->override = c->predict_override;
 	p->indirect_bubble = c->btb_indirect_bubble || !c->predict_pairs ? c->btb_indirect_bubble : BUBBLE_ALONE;
 	*out = p;
 	return 0;
@@ -232,20 +233,24 @@ static uint8_t bubble(const struct bpred *p, int level, uint32_t flags)
 static inline __attribute__((always_inline)) void branch_by_tables(struct bpred *p, uint64_t ip, uint32_t flags,
 	uint64_t fallthrough, bool taken, uint64_t target, struct bpred_outcome *out)
 {
+	uint8_t lost = 0;
 	if (flags & INSN_COND) {
 		out->predicted_taken = p->class == CLASS_TAGE ? tage_branch(&p->tage, ip, taken)
 							      : hybrid_branch(&p->hybrid, ip, taken);
 		if (out->predicted_taken != taken)
 			mispredict(p, ip, flags, !taken, taken ? fallthrough : target, out);
-		if (!taken)
+		lost = (uint8_t)(p->tage.overruled ? p->override : 0);
+		if (!taken) {
 			/* the BTB does not matter: decode corrects it, and it learns only taken branches */
+			out->bubble = lost;
 			return;
+		}
 	}
 	if (flags & INSN_CALL)
 		ras_push(&p->ras, fallthrough);
 	if (!(flags & (INSN_RET | INSN_INDIRECT)) && btb_use_direct(&p->btb, ip)) {
 		indirect_push(&p->indirect, ip, target);
-		out->bubble = bubble(p, 0, flags);
+		out->bubble = (uint8_t)(bubble(p, 0, flags) + lost);
 		return;
 	}
 	uint64_t known_target;
@@ -276,7 +281,7 @@ static inline __attribute__((always_inline)) void branch_by_tables(struct bpred 
 	}
 	out->resteer = place.level < 0 && !out->mispredicted;
 	if (!out->mispredicted)
-		out->bubble = bubble(p, place.level, flags);
+		out->bubble = (uint8_t)(bubble(p, place.level, flags) + lost);
 	btb_train(&p->btb, ip, target, place);
 	indirect_push(&p->indirect, ip, target);
 }

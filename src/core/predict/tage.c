@@ -8,6 +8,7 @@
 
 enum {
 	COUNTER_MAX = 7, USEFUL_MAX = 3,
+	BASE_MAX = 3, QUICK = 4,	/* base[]: the bimodal counter, and from bit QUICK on that of quick_says */
 	PRESSURE_MAX = 1024,	/* at this pressure, all usefulness counters are halved */
 	LOOP_CONFIDENT = 3, LOOP_TRIP_MAX = 16383, LOOP_AGE = 31,
 };
@@ -31,6 +32,7 @@ int tage_init(struct tage *t, const struct core_config *c, struct err *err)
 	t->all = (1u << n) - 1;
 	t->entries_log2 = c->tage_entries_log2;
 	t->base_mask = (UINT32_C(1) << c->tage_base_log2) - 1;
+	t->quick = c->predict_override != 0;
 	t->loop_mask = c->tage_loop_entries ? c->tage_loop_entries - 1 : 0;
 	t->entry = malloc(((size_t)(n ? n : 1) << t->entries_log2) * sizeof(*t->entry));
 	t->base = malloc((size_t)t->base_mask + 1);
@@ -69,7 +71,8 @@ void tage_clear(struct tage *t)
 	size_t entries = (size_t)(t->tables ? t->tables : 1) << t->entries_log2;
 	for (size_t i = 0; i < entries; i++)
 		t->entry[i] = ENTRY(0, 3, 0);
-	memset(t->base, 1, (size_t)t->base_mask + 1);	/* weakly not taken: a new branch falls through */
+	/* both counters weakly not taken: a new branch falls through */
+	memset(t->base, 1 | 1 << QUICK, (size_t)t->base_mask + 1);
 	if (t->loop)
 		memset(t->loop, 0, (t->loop_mask + 1) * sizeof(*t->loop));
 	memset(t->fold, 0, sizeof(t->fold));
@@ -80,6 +83,7 @@ void tage_clear(struct tage *t)
 	t->use_alternate = 0;
 	t->trust_loop = 0;
 	t->pressure = 0;
+	t->overruled = false;
 }
 
 static uint32_t chance(struct tage *t)
@@ -339,7 +343,7 @@ path_says(const struct tage *t, const struct tage_path *path, uint32_t pc, uint3
 	const uint32_t index_pc = pc ^ pc >> t->entries_log2;
 	const struct looked l = look_up(t, path->fold, path->fold2, at, NULL, index_pc, hash >> 20, groups, true);
 	/* The bimodal table is bit 0 of these sets, ahead of the tables. */
-	const uint32_t base = t->base[(pc ^ pc >> 13) & t->base_mask] >> 1;
+	const uint32_t base = t->base[(pc ^ pc >> 13) & t->base_mask] >> 1 & 1;
 	const uint32_t match = l.match << 1 | 1, taken = l.taken << 1 | base,
 		       firm = (l.firm << 1 | 1) | (t->use_alternate < 0 ? UINT32_MAX : 0);
 	const unsigned provider = 31 - (unsigned)__builtin_clz(match);
@@ -388,6 +392,21 @@ static inline struct opinion ask(struct tage *t, uint32_t match, bool base_says)
 	return o;
 }
 
+static inline void learn_base(uint8_t *base, bool taken)
+{
+	*base = (uint8_t)((*base & ~BASE_MAX) | toward(*base & BASE_MAX, taken, BASE_MAX));
+}
+
+/* What a counter of the branch's address alone says, which learns at every branch.  The second of two equal outcomes
+ * makes it sure, so it is wrong once, not twice, in each period of an alternating branch. */
+static inline bool quick_says(uint8_t *base, bool taken)
+{
+	static const uint8_t next[2][4] = { { 0, 0, 0, 2 }, { 1, 3, 3, 3 } };
+	const uint8_t was = *base >> QUICK;
+	*base = (uint8_t)((*base & BASE_MAX) | next[taken][was] << QUICK);
+	return was >= 2;
+}
+
 /* The tables learn what the branch did.  right: they had predicted it. */
 static inline void learn(struct tage *t, const struct opinion *o, uint8_t *base, bool taken, bool right)
 {
@@ -410,11 +429,11 @@ static inline void learn(struct tage *t, const struct opinion *o, uint8_t *base,
 			if (o->second >= 0)
 				train_entry(&t->table[o->second][t->at[o->second]], taken);
 			else
-				*base = toward(*base, taken, 3);
+				learn_base(base, taken);
 		}
 		train_entry(entry, taken);
 	} else {
-		*base = toward(*base, taken, 3);
+		learn_base(base, taken);
 	}
 	if (more)
 		allocate(t, o->provider, taken);
@@ -426,7 +445,7 @@ static inline __attribute__((always_inline)) bool branch(struct tage *t, uint64_
 	const uint32_t index_pc = pc ^ pc >> t->entries_log2, tag_pc = hash >> 20;
 	const uint32_t match = look_up(t, t->fold, t->fold2, t->at, t->tag, index_pc, tag_pc, groups, false).match;
 	uint8_t *const base = &t->base[(pc ^ pc >> 13) & t->base_mask];
-	const struct opinion o = ask(t, match, *base >= 2);
+	const struct opinion o = ask(t, match, (*base & BASE_MAX) >= 2);
 	const bool tage_says = o.fresh && t->use_alternate >= 0 ? o.alternate : o.says;
 	bool predicted = tage_says;
 	if (t->loop) {
@@ -450,6 +469,8 @@ static inline __attribute__((always_inline)) bool branch(struct tage *t, uint64_
 	if (!o.entry || tage_says != taken || o.says != o.alternate || COUNTER(*o.entry) != (taken ? COUNTER_MAX : 0))
 		learn(t, &o, base, taken, tage_says == taken);
 	push(t, taken, groups);
+	if (t->quick)
+		t->overruled = quick_says(base, taken) != predicted;
 	return predicted;
 }
 

@@ -12,6 +12,8 @@
  * cancel.)
  * An entry has 16 bits: tag 11, counter 3, usefulness 2.  Random choices come from a shift register with a fixed
  * seed.
+ * predict.override: two-bit counters by address alone, as many as the bimodal table has, predict before the tables do.
+ * Where the tables overrule them, bpred.c counts a bubble; not on a wrong path.
  * A wrong path has folds of its own (tage_path).
  * Left out: the statistical corrector, local histories, delayed update, the loop predictor's counts on a wrong path.
  */
@@ -47,7 +49,8 @@ struct tage {
 	int32_t  trust_loop;		/* -64..63; from 0 on, the loop predictor is believed */
 	uint32_t pressure;		/* failed minus successful allocations, at least 0 */
 	uint16_t *entry;
-	uint8_t  *base;			/* two-bit counters */
+	uint8_t  *base;			/* two two-bit counters each */
+	bool quick, overruled;	/* predict.override; the last branch was predicted otherwise than quick_says does */
 	struct loop_entry *loop;
 	uint8_t  history[TAGE_HISTORY_BYTES + 16];
 };

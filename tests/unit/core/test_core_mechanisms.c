@@ -204,6 +204,29 @@ static void test_stores_of_one_cycle_are_to_one_line(void **state)
 	block_near("zen4", NULL, 8, "48 89 06 48 89 46 08", 1, 0.005);
 }
 
+static void test_accesses_that_cross_a_line_take_longer(void **state)
+{
+	(void)state;
+	block_check("emerald-rapids", "48 8b 46 3c", 1, "l1d.split_slots=0", 1 / 2.);	/* mov rax, [rsi+60] */
+	block_check("emerald-rapids", "48 89 46 3c", 2, "store.split_cycles=0", 1 / 2.);	/* mov [rsi+60], rax */
+}
+
+static void test_two_loads_a_cycle_read_one_bank(void **state)
+{
+	(void)state;
+	/* mov rax, [rsi]; mov rbx, [rsi+64]; mov rdi, [rsi+128] */
+	block_check("emerald-rapids", "48 8b 06 48 8b 5e 40 48 8b be 80 00 00 00", 1.5, "l1d.bank_reads=0", 1);
+	/* the third at rsi+136 */
+	block_near("emerald-rapids", NULL, 8, "48 8b 06 48 8b 5e 40 48 8b be 88 00 00 00", 1, 0.02);
+}
+
+static void test_a_load_into_the_x87_is_not_renamed(void **state)
+{
+	(void)state;
+	/* fld m64 [rsi+64]; fstp m64 [rsi+64] */
+	block_near("golden-cove", NULL, 8, "dd 46 40 dd 5e 40", 6, 0.5);
+}
+
 static void test_two_taken_branches_are_predicted_in_a_cycle(void **state)
 {
 	(void)state;
@@ -244,6 +267,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uops_may_share_a_slot),
+		cmocka_unit_test(test_accesses_that_cross_a_line_take_longer),
+		cmocka_unit_test(test_two_loads_a_cycle_read_one_bank),
+		cmocka_unit_test(test_a_load_into_the_x87_is_not_renamed),
 		cmocka_unit_test(test_small_constants_are_added_at_rename),
 		cmocka_unit_test(test_sum_of_constants_is_bounded),
 		cmocka_unit_test(test_constant_added_with_a_branch_is_executed),

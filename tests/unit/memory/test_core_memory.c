@@ -42,6 +42,62 @@ static void test_loads_go_two_a_cycle(void **state)
 	bench_end(&b);
 }
 
+/* A load misses, and its line arrives when two others are ready.  Returns how much later the second of them goes. */
+static uint64_t behind_an_arrival(const char *settings)
+{
+	struct bench b;
+	fixture_start(&b, &k, settings);
+	mock.miss_from = 0x9000, mock.miss_to = 0x9040, mock.miss_latency = 24;
+	code_load(&k, REG_GPR, 0, 8);
+	code_op(&k, 1, 20, REG_GPR + 1, 0);
+	code_load(&k, REG_GPR + 2, REG_GPR + 1, 8);
+	code_load(&k, REG_GPR + 3, REG_GPR + 1, 8);
+	run(&b, (const uint64_t[]){ 0x9000, 0x8000, 0x8040 });
+	assert_int_equal(out.uop[1].dispatch, out.uop[0].dispatch);
+	assert_int_equal(out.uop[0].complete, out.uop[0].dispatch + 24);
+	const uint64_t one = out.uop[2].dispatch, other = out.uop[3].dispatch;
+	assert_int_equal(one < other ? one : other, out.uop[1].complete);
+	bench_end(&b);
+	return one < other ? other - one : one - other;
+}
+
+static void test_load_takes_its_port_again_when_its_line_arrives(void **state)
+{
+	(void)state;
+	assert_int_equal(behind_an_arrival(NULL), 0);
+	assert_int_equal(behind_an_arrival("l1d.replay=1"), 1);
+}
+
+/* Returns when the last of 48 stores has its data, with a load that misses before every fourth. */
+static uint64_t many_stores(const char *settings)
+{
+	struct bench b;
+	uint64_t slots[60];
+	unsigned n = 0;
+	fixture_start(&b, &k, settings);
+	mock.miss_from = 0x9000, mock.miss_to = 0xa000, mock.miss_latency = 14;
+	for (unsigned i = 0; i < 48; i++) {
+		if (i % 4 == 3) {
+			slots[n++] = 0x9000 + 64 * i;
+			code_load(&k, REG_GPR, 0, 8);
+		}
+		slots[n++] = 0x8000 + 8 * (i % 8);
+		code_store(&k, 0, 0, 8);
+	}
+	run(&b, slots);
+	const uint64_t last = out.uop[out.uops - 1].dispatch;
+	bench_end(&b);
+	return last;
+}
+
+static void test_lines_that_arrive_delay_stores(void **state)
+{
+	(void)state;
+	const uint64_t alone = many_stores("store_buffer.size=16"),
+		       both = many_stores("store_buffer.size=16 store.commit_fill=1");
+	assert_in_range(both - alone, 3, 12);	/* 12 lines, some of which come while no store waits */
+}
+
 static void test_load_not_made_does_not_touch_memory(void **state)
 {
 	(void)state;
@@ -566,6 +622,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_load_use_takes_the_caches_latency),
 		cmocka_unit_test(test_loads_go_two_a_cycle),
+		cmocka_unit_test(test_load_takes_its_port_again_when_its_line_arrives),
+		cmocka_unit_test(test_lines_that_arrive_delay_stores),
 		cmocka_unit_test(test_load_not_made_does_not_touch_memory),
 		cmocka_unit_test(test_forwarding_takes_its_latency_from_the_data),
 		cmocka_unit_test(test_load_inside_a_larger_store_is_forwarded),

@@ -239,9 +239,39 @@ static void test_indirect_targets_with_a_history_are_learned_from_prescott_and_c
 		assert_int_equal(indirect_missed(with[i]), 0);
 }
 
+/* Returns the fetch cycles that 100 rounds of a pattern lose, once it is known. */
+static unsigned lost(struct bpred *p, const char *pattern)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < 300; i++)
+		for (const char *k = pattern; *k; k++) {
+			struct bpred_outcome o;
+			bpred_branch(p, 0x401000, COND, 0x401002, *k == '1', 0x401064, &o);
+			n += i >= 200 ? o.bubble : 0;
+		}
+	return n;
+}
+
+static void test_overruling_the_quick_counters_takes_time(void **state)
+{
+	(void)state;
+	static const struct { const char *pattern; unsigned rounds; } known[] = {
+		{ "1", 0 }, { "0", 0 }, { "10", 1 }, { "1110", 1 }, { "11110", 1 }, { "1000", 1 },
+	};
+	struct core_config c = preset("skylake");
+	for (unsigned cycles = 0; cycles < 4; cycles += 3)
+		for (unsigned i = 0; i < sizeof known / sizeof *known; i++) {
+			c.predict_override = cycles;
+			struct bpred *p = predictor(&c);
+			assert_int_equal(lost(p, known[i].pattern), 100 * cycles * known[i].rounds);
+			bpred_destroy(p);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overruling_the_quick_counters_takes_time),
 		cmocka_unit_test(test_p5_knows_a_branch_that_was_taken_once),
 		cmocka_unit_test(test_p5_misses_the_exit_of_each_loop_and_nothing_else),
 		cmocka_unit_test(test_p5_does_not_learn_to_alternate),

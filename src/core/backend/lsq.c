@@ -347,7 +347,8 @@ void lsq_fills(struct core *c, uint64_t arrives)
 	struct lsq *q = &c->q;
 	const uint32_t fills = memsys_fills(c->mem);
 	const struct port_choice *loads = c->sc.load_choice;
-	for (uint32_t n = min64(fills - q->fills_seen, FILLS_MOST) * q->fill_slots; n; n--)
+	/* no load has chosen a port yet: a prefetch came first */
+	for (uint32_t n = loads ? (uint32_t)min64(fills - q->fills_seen, FILLS_MOST) * q->fill_slots : 0; n; n--)
 		scheduler_again(&c->sc, loads->port[q->fill_port++ % loads->count], arrives);
 	q->fills_seen = fills;
 }

@@ -2,11 +2,13 @@
  * What lines that come from L2 take from loads and stores, and what accesses that cross lines take.
  *   cc -O2 -o l1d-lines experiments/l1d-lines.c
  *   l1d-lines LOADS OTHERS STORES CROSSING CROSSING_STORES ITERATIONS
- * An iteration makes LOADS (0 to 8) loads of 8 bytes of one line of 256 KB, the next line each time; OTHERS (0 to 16)
- * loads of one line in L1D; STORES (0 to 8) stores to one line in L1D; CROSSING (0 to 8) loads in L1D, each of which
- * crosses a line; CROSSING_STORES (0 to 8) stores that do so. Nothing depends on what is loaded.
- * Cycles an iteration are the difference of two numbers of iterations, both above 9,000: build/native/timed natively,
- * softpmu stat in the model. */
+ * An iteration makes LOADS (0 to 8) 8-byte loads of one line, which comes from L2, since each iteration takes the next
+ * line of 256 KB; OTHERS (0 to 16) loads of one line in L1D; STORES (0 to 8) stores to one line in L1D; CROSSING (0 to
+ * 8) loads in L1D, each of which crosses a line; CROSSING_STORES (0 to 8) stores that do so. Nothing depends on what is
+ * loaded.
+ * Cycles an iteration: run it with two numbers of iterations, and divide the difference in cycles by that in
+ * iterations. Both are above 9,000, so that the 256 KB have come from memory before. build/native/timed measures
+ * natively, softpmu stat in the model. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@
 
 enum { WALKED = 256 << 10, CODE = 4096 };
 
-/* Writes an instruction of 8 bytes: MOV r11, [base + offset], or MOV [base + offset], rbx; base: 6 RSI, 7 RDI. */
+/* Writes an instruction with an 8-byte operand: MOV r11, [base + offset], or MOV [base + offset], rbx; base: 6 RSI,
+ * 7 RDI. */
 static unsigned char *move(unsigned char *at, int store, unsigned base, int32_t offset)
 {
 	const unsigned char code[3] = { store ? 0x48 : 0x4c, store ? 0x89 : 0x8b, (unsigned char)(0x98 | base) };

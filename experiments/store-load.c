@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * How often a load must have taken its data from the same store before it becomes the stored register.
+ * How often a load must have taken its data from the same store before rename gives it the stored register.
  *   cc -O2 -o store-load experiments/store-load.c
  *   store-load LOOPS ITERATIONS
  * Runs LOOPS (1 to 4,000) loops, one after another, ITERATIONS times each: MOV [rdi], rax; MOV rax, [rdi];
  * ADD rax, 1. Each loop has code of its own, which the processor has not met before. An iteration takes about 7 cycles
- * by way of the store buffer, and 1 to 2 if the load becomes the register.
- * Cycles an iteration are the difference of two numbers of loops: build/native/timed natively, softpmu stat in the
- * model. */
+ * by way of the store buffer, and 1 to 2, for the ADD, if the load becomes the register.
+ * Cycles an iteration: run it with two numbers of loops, and divide the difference in cycles by that in loops and by
+ * ITERATIONS. build/native/timed measures natively, softpmu stat in the model. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +28,15 @@ int main(int argc, char **argv)
 		return 1;
 	/* MOV RCX, RDX; the loop: MOV [RDI], RAX; MOV RAX, [RDI]; ADD RAX, 1; DEC RCX; JNZ; then NOPs */
 	static const unsigned char loop[] = {
-		0x48, 0x89, 0xd1, 0x48, 0x89, 0x07, 0x48, 0x8b, 0x07, 0x48, 0x83, 0xc0, 0x01, 0x48, 0xff, 0xc9, 0x75, 0xf1
+		0x48, 0x89, 0xd1, 0x48, 0x89, 0x07, 0x48, 0x8b, 0x07, 0x48, 0x83, 0xc0, 0x01, 0x48, 0xff, 0xc9,
+		0x75, 0xf1
 	};
 	memset(code, 0x90, (size_t)(loops + 1) * LOOP_BYTES);
 	for (long i = 0; i < loops; i++)
 		memcpy(code + i * LOOP_BYTES, loop, sizeof loop);
 	code[loops * LOOP_BYTES] = 0xc3;
 	uint64_t room = 0;
-	__asm__ volatile("call *%[code]" : : [code] "r"(code), "d"(atol(argv[2])), "D"(&room) : "rax", "rcx", "memory", "cc");
+	__asm__ volatile("call *%[code]" : : [code] "r"(code), "d"(atol(argv[2])), "D"(&room)
+		: "rax", "rcx", "memory", "cc");
 	return 0;
 }

@@ -40,6 +40,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->bank_reads = f->l1d_bank_reads;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
+	q->fills = q->fills_seen = c->mem ? memsys_fills(c->mem) : 0;	/* another hardware thread may have been there */
 	const uint32_t count = f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial :
 	                       f->disambiguation_limit;
 	memset(q->mdp, (int)count, sizeof q->mdp);
@@ -68,12 +69,12 @@ void lsq_commit(struct core *c)
 	if (UNLIKELY(c->old.commit_cycles))
 		at = max64(at, q->last_commit + older_commit_gap(&c->old));
 	if (q->commit_fill && at > q->last_commit)	/* lines that have come since took cycles behind it */
-		at = max64(at, q->last_commit + 1 + memsys_fills(c->mem) - q->fills);
+		at = max64(at, q->last_commit + 1 + (uint32_t)(memsys_fills(c->mem) - q->fills));
 	if (at > q->last_commit) {
 		q->last_commit = at;
 		q->commit_count = 1;
 	} else if (++q->commit_count > q->commit_width || (q->commit_line && s->addr >> 6 != q->last_line)) {
-		q->last_commit += 1 + (q->commit_fill ? memsys_fills(c->mem) - q->fills : 0);
+		q->last_commit += 1 + (q->commit_fill ? (uint32_t)(memsys_fills(c->mem) - q->fills) : 0);
 		q->commit_count = 1;
 	}
 	if (q->commit_fill && q->commit_count == 1)

@@ -40,7 +40,8 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->bank_reads = f->l1d_bank_reads;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
-	q->fills = q->fills_seen = c->mem ? memsys_fills(c->mem) : 0;	/* another hardware thread may have been there */
+	/* another hardware thread may have been there before */
+	q->fills = q->fills_seen = c->mem ? memsys_fills(c->mem) : 0;
 	const uint32_t count = f->disambiguation_initial < f->disambiguation_limit ? f->disambiguation_initial :
 	                       f->disambiguation_limit;
 	memset(q->mdp, (int)count, sizeof q->mdp);

@@ -27,6 +27,7 @@
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 softpmu=${SOFTPMU:-$top/build/softpmu} timed=${TIMED:-$top/build/native/timed}
+marks=$top/build/native/marks
 [ $# -ge 1 ] || { echo "usage: real.sh CORE [PROGRAM...]" >&2; exit 2; }
 core=$1; shift
 case $core in [!/]*/*) core=$PWD/$core ;; esac
@@ -34,7 +35,7 @@ case ${KEEP:-/} in /*) ;; *) KEEP=$PWD/$KEEP ;; esac
 wanted=" $* " home=$HOME
 case ${LIST:-/} in /*) ;; *) LIST=$PWD/$LIST ;; esac
 resident=${RESIDENT-$top/build/native/resident.so}
-for program in "$softpmu" "$timed" $resident; do
+for program in "$softpmu" "$timed" "$marks" $resident; do
 	[ -x "$program" ] || { echo "real.sh: $program is not built: make all programs" >&2; exit 1; }
 done
 work=$(mktemp -d) || exit 1
@@ -159,6 +160,16 @@ run_model() {
 	[ -n "${KEEP:-}" ] || rm -f "$stream"
 }
 keep=${KEEP:-$work}
+# How timed finds what a run takes alone on its core: by marks, which a stream that is kept shows, else by the width.
+alone() {
+	if [ -n "$resident" ] && [ -s "$keep/$1.stream" ] &&
+		{ [ -e "$keep/$1.marks" ] || "$marks" "$keep/$1.stream" 500000 >"$keep/$1.marks"; } &&
+		[ -s "$keep/$1.marks" ]; then
+		echo "-m $keep/$1.marks"
+	else
+		echo "-w $width"
+	fi
+}
 events=cycles,instructions,branch-misses,mem_load_retired.l1_miss,mem_load_retired.l2_miss,mem_load_retired.l3_miss
 
 # What a system call takes at user level: natively, where the samples of the kernel's clock ascribe a part of the way
@@ -213,7 +224,8 @@ while IFS=';' read -r name input command; do
 			for size in small large; do
 				eval "set -- $(words "$work/args.$size")"
 				[ $size = small ] && in=$small_in || in=$large_in
-				"$timed" -n $((runs / 2)) -i "$in" -w "$width" ${resident:+-r "$resident"} -- "$@" \
+				"$timed" -n $((runs / 2)) -i "$in" $(alone "$name.$size") \
+					${resident:+-r "$resident"} -- "$@" \
 					>>"$work/native.$size" || continue 3
 			done
 		done
@@ -224,10 +236,11 @@ while IFS=';' read -r name input command; do
 	heap=$(awk -F'\t' '$8 > n { n = $8 } END { print n + 0 }' "$work/native.large")
 	run_model "$name" small "$small_in" "$heap" && run_model "$name" large "$large_in" "$heap" || continue
 	awk -F'[\t,]' -v name="$name" -v calls_native="$calls_native" -v calls_model="$calls_model" -v OFS='\t' '
-	FILENAME ~ /native\.small$/ { scalls = $9; s += ($1 - s) / ++sn; su += $3; sk += $4; next }
+	# with marks (segments in column 11) a row is the least so far, else the mean counts
+	FILENAME ~ /native\.small$/ { scalls = $9; s += ($1 - s) / ($11 ? 1 : ++sn); su += $3; sk += $4; next }
 	FILENAME ~ /native\.large$/ {
 		lcalls = $9
-		l += ($1 - l) / ++ln
+		l += ($1 - l) / ($11 ? 1 : ++ln)
 		if ($1 > most) most = $1
 		lu += $3
 		lk += $4

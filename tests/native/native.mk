@@ -7,9 +7,14 @@ build/native/micro: tests/native/micro.c tests/native/kernels.S
 	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $^
 # build/native/timed: user-level cycles of a program on the host, for tests/accuracy/real.sh.
 programs: build/native/timed
-build/native/timed: tests/native/timed.c tests/native/resident.h
+build/native/timed: tests/native/timed.c tests/native/segments.c tests/native/segments.h tests/native/resident.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $<
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -static -o $@ $(filter %.c,$^)
+# build/native/marks: cuts a program's run into segments, for timed -m.
+programs: build/native/marks
+build/native/marks: tests/native/marks.c build/libsoftpmu.a
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -g -O2 $(WARN) -D_GNU_SOURCE -Isrc -o $@ $^ -lzstd -lpthread
 # build/native/resident.so: keeps page faults out of these cycles.
 programs: build/native/resident.so
 build/native/resident.so: tests/native/resident.c tests/native/resident.h

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * timed: a program's user-level cycles on this host, without a PMU.
  *
- *   timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH] -- PROGRAM [ARGUMENTS]	standard input from FILE or /dev/null,
- *										output to /dev/null
+ *   timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH | -m MARKS] -- PROGRAM [ARGUMENTS]
+ *			standard input from FILE or /dev/null, output to /dev/null
  * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
  * runs; least and median ms of a run; page faults in the run with the least cycles; bytes of heap that the program
- * needs (0: not known); system calls of a run; with -w the mean share of the runs in which the core was shared. Heap
- * and calls are 0 without -r.
+ * needs (0: not known); system calls of a run; with -w the mean share of the runs in which the core was shared; with
+ * -m the number of segments, and what the sum of their next to least times is of the sum of their least ones. Heap and
+ * calls are 0 without -r.
  *
  *   timed --width	prints how many NOPs a cycle the core executes at best, for -w
  *
@@ -25,6 +26,13 @@
  * from 0 to MOST_K; C is the middle of T - k d T. C is printed instead of the least run if it is less, and if the core
  * was shared in at most half of the probes. More than that also comes from a program whose instructions lower the
  * frequency, which the probes take for sharing.
+ *
+ * With -m (and -r) a file of tests/native/marks.c cuts the run into short segments, and the cycles printed are the sum
+ * of each segment's least time (segments.c). That needs no stretch of a whole run in which nobody shares the core. Each
+ * run goes to the CPU that executes the most NOPs a cycle right before it.
+ * The file MARKS.least keeps these times, so further calls of timed lower them. Addresses are the same in each run. If
+ * most runs do not pass the same marks, there are 0 segments, and the
+ * cycles are those of the least run.
  *
  * With -r, a first run is traced and counts the system calls, and a second one shows the heap; neither is timed. A
  * virtual machine whose kernel runs in user mode takes thousands of cycles for a system call, and the samples show a
@@ -49,6 +57,7 @@
 #include <string.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -56,10 +65,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "resident.h"
+#include "segments.h"
 
 enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 400, PERIOD_NS = 1000000, PAGES = 64, NOPS = 1200, BLOCKS = 1000,
 	WAITS = 50, WIDTH_TRIES = 4000, PROBE_BLOCKS = 50, PROBE_US = 400 };
 #define MOST_K 0.6
+
+/* The personality of programs: with ADDR_NO_RANDOMIZE if there are marks. */
+static unsigned long fixed_addresses;
 
 static double now(void)
 {
@@ -155,6 +168,23 @@ static int wait_alone(double full, const cpu_set_t *cpus, int cpu)
 	return cpu;
 }
 
+/* Goes to the CPU that executes the most NOPs a cycle now, and returns it. */
+static int least_shared(const cpu_set_t *cpus)
+{
+	double most = 0;
+	int best = 0;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, cpus))
+			continue;
+		stay_on(cpu);
+		const double now = width(frequency());
+		best = now > most ? cpu : best;
+		most = now > most ? now : most;
+	}
+	stay_on(best);
+	return best;
+}
+
 static double ms(struct timeval t)
 {
 	return 1e3 * (double)t.tv_sec + 1e-3 * (double)t.tv_usec;
@@ -218,10 +248,10 @@ static pid_t wait_and_probe(pid_t pid, int *status, struct rusage *use, struct s
 	return ended;
 }
 
-/* Runs the program, with the sampler if there is one; sets *sampled if it worked. sharing: NULL: do not look. Returns
- * 0, or -1 after it printed a line. */
+/* Runs the program, with the sampler if there is one; sets *sampled if it worked. sharing: NULL: do not look. marks:
+ * NULL: none. Returns 0, or -1 after it printed a line. */
 static int run(char **argv, const char *input, int cpu, const struct report *report, struct sampler *sampler,
-	bool *sampled, struct sharing *sharing, struct rusage *use)
+	bool *sampled, struct sharing *sharing, struct marks *marks, struct rusage *use)
 {
 	int status, ready[2];
 	if (pipe(ready)) {
@@ -238,6 +268,7 @@ static int run(char **argv, const char *input, int cpu, const struct report *rep
 		close(ready[0]);
 		if (report->fd >= 0)
 			report_environment(report);
+		personality(fixed_addresses);
 		execvp(argv[0], argv);
 		_exit(127);
 	}
@@ -246,6 +277,8 @@ static int run(char **argv, const char *input, int cpu, const struct report *rep
 		report->page->pid = (uint64_t)pid;
 	}
 	*sampled = pid > 0 && sampler && sampler_open(sampler, pid, cpu);
+	if (pid > 0 && marks && !marks_open(marks, pid))
+		perror("timed: breakpoints");
 	close(ready[0]);
 	close(ready[1]);	/* lets the child start */
 	if (pid < 0 || (sharing ? wait_and_probe(pid, &status, use, sharing) : wait4(pid, &status, 0, use)) < 0) {
@@ -260,9 +293,9 @@ static int run(char **argv, const char *input, int cpu, const struct report *rep
 	return 0;
 }
 
-/* Runs the program once under ptrace, and counts its system calls; those of its children are left out.  Returns -1 if
- * that does not work. */
-static long count_calls(char **argv, const char *input, const struct report *report)
+/* Runs the program once under ptrace, and counts its system calls; those of its children are left out. Finds where the
+ * marks lie when it ends.  Returns -1 if that does not work. */
+static long count_calls(char **argv, const char *input, const struct report *report, struct marks *marks)
 {
 	int status, signal = 0;
 	long stops = 0;
@@ -273,15 +306,19 @@ static long count_calls(char **argv, const char *input, const struct report *rep
 			_exit(126);
 		if (report->fd >= 0)
 			report_environment(report);
+		personality(fixed_addresses);
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		execvp(argv[0], argv);
 		_exit(127);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status))
 		return -1;
-	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL |
+		PTRACE_O_TRACEEXIT);
 	while (ptrace(PTRACE_SYSCALL, pid, NULL, signal) == 0 && waitpid(pid, &status, 0) > 0 && WIFSTOPPED(status)) {
 		signal = WSTOPSIG(status);
+		if (status >> 16 == PTRACE_EVENT_EXIT)
+			marks_find(marks, pid);
 		if (signal == (SIGTRAP | 0x80)) {
 			stops++;
 			signal = 0;
@@ -323,47 +360,99 @@ static double alone(const double *cycles, const double *shared, int n, double le
 	return fitted < least ? fitted : least;
 }
 
+/* What the command line asks for. */
+struct options {
+	int runs;
+	double full;		/* -w */
+	const char *input;
+	char **program;
+	struct report report;
+	struct marks marks;	/* -m */
+	struct segments segments;
+	char kept[4096 + 8];	/* where the segments' times are kept */
+};
+
+/* Returns 0, or the status to exit with after it printed a line. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	int i = 1;
+	for (; i + 1 < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i += 2) {
+		const char *value = argv[i + 1];
+		if (!strcmp(argv[i], "-n")) {
+			o->runs = atoi(value);
+		} else if (!strcmp(argv[i], "-i")) {
+			o->input = value;
+		} else if (!strcmp(argv[i], "-w")) {
+			o->full = atof(value);
+		} else if (!strcmp(argv[i], "-m")) {
+			snprintf(o->kept, sizeof o->kept, "%s.least", value);
+			if (!marks_read(&o->marks, value) || !segments_resume(&o->segments, o->kept))
+				return 1;
+			fixed_addresses = ADDR_NO_RANDOMIZE;
+		} else if (!strcmp(argv[i], "-r") && o->report.fd < 0) {
+			if (!report_open(&o->report, value)) {
+				perror("timed: the report of resident.so");
+				return 1;
+			}
+		} else {
+			o->runs = 0;
+		}
+	}
+	i += i < argc && !strcmp(argv[i], "--");
+	o->program = argv + i;
+	if (o->runs < 1 || o->runs > MOST || i >= argc || (fixed_addresses && o->report.fd < 0)) {
+		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH | -m MARKS] -- PROGRAM [ARGUMENTS]\n",
+			stderr);
+		return 2;
+	}
+	if (o->marks.count && !marks_cost(&o->marks)) {
+		perror("timed: breakpoints");
+		return 1;
+	}
+	return 0;
+}
+
+/* Before the runs that count: how many system calls the program makes, where its marks lie, and how much heap it
+ * needs. Returns the calls, or -1 after it printed a line. */
+static long prepare(struct options *o, int cpu)
+{
+	struct rusage use;
+	bool sampled;
+	const long calls = count_calls(o->program, o->input, &o->report, &o->marks);
+	if (calls < 0) {
+		fprintf(stderr, "timed: %s cannot be traced by ptrace\n", o->program[0]);
+		return -1;
+	}
+	if (run(o->program, o->input, cpu, &o->report, NULL, &sampled, NULL, NULL, &use))
+		return -1;
+	o->report.heap = o->report.page->heap;
+	return calls;
+}
+
+static int special(const char *what, const char *number)
+{
+	double best = 0;
+	for (long n = number ? atol(number) : 0; n > 0; n--)
+		syscall(SYS_getppid);
+	for (int n = 0; n < WIDTH_TRIES && !strcmp(what, "--width"); n++) {
+		const double one = width(frequency());
+		best = one > best ? one : best;
+	}
+	if (best > 0)
+		printf("%.2f\n", best);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static double took[MOST], cycles[MOST], shared[MOST];
-	int runs = 20, i = 1;
-	double full = 0, share = 0;
-	const char *input = "/dev/null";
-	if (argc == 2 && !strcmp(argv[1], "--width")) {
-		double best = 0;
-		for (int n = 0; n < WIDTH_TRIES; n++) {
-			const double one = width(frequency());
-			best = one > best ? one : best;
-		}
-		printf("%.2f\n", best);
-		return 0;
-	}
-	if (argc == 3 && !strcmp(argv[1], "--calls")) {
-		for (long n = atol(argv[2]); n > 0; n--)
-			syscall(SYS_getppid);
-		return 0;
-	}
-	struct report report = { .fd = -1 };
-	for (; i + 1 < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i += 2) {
-		if (!strcmp(argv[i], "-n"))
-			runs = atoi(argv[i + 1]);
-		else if (!strcmp(argv[i], "-i"))
-			input = argv[i + 1];
-		else if (!strcmp(argv[i], "-w"))
-			full = atof(argv[i + 1]);
-		else if (!strcmp(argv[i], "-r") && report.fd < 0) {
-			if (report_open(&report, argv[i + 1]))
-				continue;
-			perror("timed: the report of resident.so");
-			return 1;
-		} else
-			runs = 0;
-	}
-	i += i < argc && !strcmp(argv[i], "--");
-	if (runs < 1 || runs > MOST || i >= argc) {
-		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH] -- PROGRAM [ARGUMENTS]\n", stderr);
-		return 2;
-	}
+	static struct options o = { .runs = 20, .input = "/dev/null", .report.fd = -1 };
+	double share = 0;
+	if ((argc == 2 && !strcmp(argv[1], "--width")) || (argc == 3 && !strcmp(argv[1], "--calls")))
+		return special(argv[1], argv[2]);
+	const int wrong = parse(argc, argv, &o), runs = o.runs;
+	if (wrong)
+		return wrong;
 	cpu_set_t cpus;
 	int cpu = sched_getcpu();
 	sched_getaffinity(0, sizeof cpus, &cpus);
@@ -372,32 +461,31 @@ int main(int argc, char **argv)
 	uint64_t faults = 0;
 	struct rusage use;
 	bool sampled;
-	long calls = 0;
-	if (report.fd >= 0) {	/* how many system calls it makes, and how much heap it needs */
-		calls = count_calls(argv + i, input, &report);
-		if (calls < 0) {
-			fprintf(stderr, "timed: %s cannot be traced by ptrace\n", argv[i]);
-			return 1;
-		}
-		if (run(argv + i, input, cpu, &report, NULL, &sampled, NULL, &use))
-			return 1;
-		report.heap = report.page->heap;
-	}
+	const long calls = o.report.fd >= 0 ? prepare(&o, cpu) : 0;
+	if (calls < 0)
+		return 1;
 	for (int n = 0; n < runs; n++) {
 		struct sampler sampler;
-		if (run(argv + i, input, cpu, &report, &sampler, &sampled, NULL, &use))
+		if (run(o.program, o.input, cpu, &o.report, &sampler, &sampled, NULL, NULL, &use))
 			return 1;
 		if (sampled)
-			sampler_close(&sampler, report.page, &sampled_user, &sampled_kernel);
-		if (full > 0)
-			cpu = wait_alone(full, &cpus, cpu);
+			sampler_close(&sampler, o.report.page, &sampled_user, &sampled_kernel);
+		if (o.full > 0)
+			cpu = wait_alone(o.full, &cpus, cpu);
+		else if (o.marks.count)
+			cpu = least_shared(&cpus);
 		double before = frequency();
-		struct sharing sharing = { .full = full, .ghz = before };
-		if (run(argv + i, input, cpu, &report, NULL, &sampled, full > 0 ? &sharing : NULL, &use))
+		struct sharing sharing = { .full = o.full, .ghz = before };
+		if (run(o.program, o.input, cpu, &o.report, NULL, &sampled, o.full > 0 ? &sharing : NULL,
+			o.marks.count ? &o.marks : NULL, &use))
 			return 1;
-		const bool reported = report.fd >= 0 && report.page->ended;
+		const bool reported = o.report.fd >= 0 && o.report.page->ended;
 		double after = frequency(), ghz = after > before ? after : before,
-			all = reported ? 1e-6 * (double)report.page->cpu_ns : ms(use.ru_utime) + ms(use.ru_stime);
+			all = reported ? 1e-6 * (double)o.report.page->cpu_ns : ms(use.ru_utime) + ms(use.ru_stime);
+		if (o.marks.count) {
+			segments_add(&o.segments, &o.marks, o.report.page, ghz);
+			marks_close(&o.marks);
+		}
 		user += ms(use.ru_utime);
 		kernel += ms(use.ru_stime);
 		took[n] = all;
@@ -407,16 +495,24 @@ int main(int argc, char **argv)
 		share += shared[n] / runs;
 		if (all * ghz < least) {
 			least = all * ghz;
-			faults = reported ? report.page->faults : (uint64_t)(use.ru_minflt + use.ru_majflt);
+			faults = reported ? o.report.page->faults : (uint64_t)(use.ru_minflt + use.ru_majflt);
 		}
 	}
 	if (sampled_user > 0) {
 		user = sampled_user;
 		kernel = sampled_kernel;
 	}
+	if (o.marks.count && !segments_keep(&o.segments, o.kept))
+		return 1;
 	qsort(took, (size_t)runs, sizeof *took, by_value);
-	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\t%.3f\n",
-		(full > 0 && share <= 0.5 ? alone(cycles, shared, runs, least) : least) * 1e6, fastest, user, kernel,
-		took[0], took[runs / 2], (unsigned long long)faults, (unsigned long long)report.heap, calls, share);
+	if (o.full > 0 && share <= 0.5)
+		least = alone(cycles, shared, runs, least);
+	double cut = 0, second = 0;
+	if (o.segments.runs > o.segments.others)
+		segments_sum(&o.segments, &cut, &second);
+	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\t%.3f\t%zu\t%.3f\n",
+		cut > 0 ? cut : least * 1e6, fastest, user, kernel, took[0], took[runs / 2],
+		(unsigned long long)faults, (unsigned long long)o.report.heap, calls, share,
+		cut > 0 ? o.segments.count : 0, cut > 0 ? second / cut : 0);
 	return 0;
 }

@@ -291,7 +291,8 @@ struct lsq {
 	uint64_t base[256];
 	uint8_t named[256];	/* and the registers of its address, in the form of enum uop_load */
 	uint64_t next_forward;	/* forward.gap: first cycle in which a load may take its data from a store */
-	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line, commit_fill, fill_slots, fill_port;
+	uint32_t rename_stores, forward_vector_extra, forward_gap, commit_line, commit_fill, fill_slots, fill_port,
+		fill_every;
 	uint32_t split_slots, split_cycles;
 	uint64_t twice;		/* set of enum spmu_did: loads of which any is true take their port twice */
 	uint32_t fills;		/* memsys_fills at the last commit */

@@ -37,6 +37,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->split_slots = f->l1d_split_slots;
 	q->split_cycles = f->store_split_cycles;
 	q->fill_slots = f->l1d_fill_slots;
+	q->fill_every = f->l1d_fill_every && f->l1d_fill_slots;
 	q->bank_reads = f->l1d_bank_reads;
 	q->lock_penalty = f->lock_penalty;
 	q->last_commit = q->advanced = cycle;
@@ -338,10 +339,7 @@ uint64_t lsq_load(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uns
 	}
 	struct mem_result r = { 0, 0 };
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
-	*did |= r.did;
-	if (r.did & q->twice)
-		return lsq_twice(c, port, at, &r);
-	return max64(r.ready, at + 1);
+	return lsq_loaded(c, port, at, &r, did);
 }
 
 void lsq_fills(struct core *c, uint64_t arrives)

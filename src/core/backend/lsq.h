@@ -21,7 +21,8 @@
  * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").  l1d.bank_reads: a load waits if so many loads of
  * its cycle read one of its banks of 8 bytes already, even of the same line (docs/measured/golden-cove.md).
  * l1d.replay: loads that wait for their line take a second slot of their port when it arrives (scheduler.h).  With
- * l1d.fill_slots the line itself takes slots, too, one port after another; at most FILLS_MOST lines at a time.
+ * l1d.fill_slots the line itself takes slots, too, one port after another; at most FILLS_MOST lines at a time;
+ * with l1d.fill_every lines that no load waits for, too.
  * store.commit_fill: a line that arrives in L1D takes its write port for a cycle, so no store is written then.  Golden
  * Cove: docs/measured/golden-cove.md, "Lines that arrive in L1D".
  * l1d.split_slots, store.split_cycles: an access that crosses a line takes its port, or L1D's write port, for longer.
@@ -124,6 +125,19 @@ static inline bool lsq_clear(const struct lsq *q, uint64_t addr, uint32_t size, 
 	return age >= q->sb_size || ((int32_t)(n - q->head) < 0 && q->store[n & q->mask].commit <= cycle);
 }
 
+/* A load that was dispatched at `at` has been to L1D; returns when it has its data. */
+static inline __attribute__((always_inline)) uint64_t
+lsq_loaded(struct core *c, unsigned port, uint64_t at, const struct mem_result *r, uint64_t *did)
+{
+	const struct lsq *q = &c->q;
+	*did |= r->did;
+	if (UNLIKELY(q->fill_every) && memsys_fills(c->mem) != q->fills_seen)
+		lsq_fills(c, at + 1);
+	if (UNLIKELY(r->did & q->twice))
+		return lsq_twice(c, port, at, r);
+	return max64(r->ready, at + 1);
+}
+
 /* lsq_load, quick for a load that no store concerns, as most.  A load that passes stores of unknown address
  * because its counter is full, and meets none of them, does not change the counter. */
 static inline __attribute__((always_inline)) uint64_t
@@ -138,10 +152,7 @@ lsq_load_quick(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, unsign
 	uint64_t at = LIKELY(port < SCHED_PORTS) ? scheduler_take(&c->sc, port, ready) : ready;
 	*dispatch = at;
 	memsys_load(c->mem, ip, addr, size, at, vector, &r);
-	*did |= r.did;
-	if (UNLIKELY(r.did & q->twice))
-		return lsq_twice(c, port, at, &r);
-	return max64(r.ready, at + 1);
+	return lsq_loaded(c, port, at, &r, did);
 }
 
 /* The same for a load that needs a closer look (more: enum uop_load).  *renamed: cycle of the register that the

@@ -34,7 +34,7 @@ struct bpred {
 	struct btb btb;
 	struct indirect indirect;
 	struct ras ras;
-	uint32_t l2_bubble, call_bubble, indirect_bubble, override;
+	uint32_t l2_bubble, call_bubble, indirect_bubble, override, indirect_override;
 	struct {			/* the branch mispredicted last */
 		uint64_t ip, predicted, path[3], history;
 		uint32_t flags;
@@ -92,6 +92,7 @@ int bpred_create(struct bpred **out, const struct core_config *c, struct err *er
 	p->l2_bubble = c->btb_l2_bubble;
 	p->call_bubble = c->btb_call_bubble;
 	p->override = c->predict_override;
+	p->indirect_override = c->indirect_override;
 	p->indirect_bubble = c->btb_indirect_bubble || !c->predict_pairs ? c->btb_indirect_bubble : BUBBLE_ALONE;
 	*out = p;
 	return 0;
@@ -265,6 +266,7 @@ static inline __attribute__((always_inline)) void branch_by_tables(struct bpred 
 		}
 	} else if (flags & INSN_INDIRECT) {
 		uint64_t says = indirect_branch(&p->indirect, ip, target, known_target);
+		lost = (uint8_t)(says == known_target ? 0 : p->indirect_override);
 		if (place.level < 0)
 			says = p->class == CLASS_TAGE ? 0 : fallthrough;
 		if (p->class == CLASS_TAGE) {
@@ -450,6 +452,7 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 	} else {
 		uint64_t known_target;
 		struct btb_place place = btb_find(&p->btb, ip, &known_target);
+		uint8_t lost = 0;
 		if (flags & INSN_RET) {
 			bool beyond = p->underflow && !path->ras.filled;
 			target = ras_pop(&path->ras);
@@ -457,6 +460,7 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 				target = indirect_look(&p->indirect, path->path, ip, known_target);
 		} else if (flags & INSN_INDIRECT) {
 			target = indirect_look(&p->indirect, path->path, ip, known_target);
+			lost = (uint8_t)(target == known_target ? 0 : p->indirect_override);
 			if (place.level < 0)
 				target = p->class == CLASS_TAGE ? 0 : fallthrough;
 			if (p->class == CLASS_TAGE) {
@@ -468,7 +472,7 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 			}
 		}
 		path->resteer = target && place.level < 0;
-		path->bubble = target ? bubble(p, place.level, flags) : 0;
+		path->bubble = (uint8_t)(target ? bubble(p, place.level, flags) + lost : 0);
 	}
 	if (target)
 		indirect_path_push(path->path, ip, target);

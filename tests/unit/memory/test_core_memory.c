@@ -68,6 +68,36 @@ static void test_load_takes_its_port_again_when_its_line_arrives(void **state)
 	assert_int_equal(behind_an_arrival("l1d.replay=1"), 1);
 }
 
+/* Returns in which cycle the last of 20 independent loads goes, counted from the first. Lines arrive with five of them,
+ * early enough that none waits. */
+static uint64_t beside_arrivals(const char *settings)
+{
+	struct bench b;
+	uint64_t slots[20], last = 0;
+	fixture_start(&b, &k, settings);
+	mock.miss_from = 0x9000, mock.miss_to = 0xa000, mock.miss_latency = mock.load_latency;
+	code_op(&k, 1, 30, REG_GPR, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		slots[i] = i % 4 ? 0x8000 : 0x9000 + 64 * i;
+		code_load(&k, REG_GPR + 1, REG_GPR, 8);
+	}
+	run(&b, slots);
+	for (unsigned i = 0; i < 20; i++)
+		last = out.uop[1 + i].dispatch > last ? out.uop[1 + i].dispatch : last;
+	last -= out.uop[0].complete;
+	bench_end(&b);
+	return last;
+}
+
+static void test_lines_that_arrive_early_take_load_ports(void **state)
+{
+	(void)state;
+	assert_int_equal(beside_arrivals(NULL), 9);
+	assert_int_equal(beside_arrivals("l1d.fill_slots=2"), 9);
+	/* ten of thirty slots are the lines' */
+	assert_in_range(beside_arrivals("l1d.fill_slots=2 l1d.fill_every=1"), 13, 14);
+}
+
 /* Returns when the last of 48 stores has its data, with a load that misses before every fourth. */
 static uint64_t many_stores(const char *settings)
 {
@@ -623,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_load_use_takes_the_caches_latency),
 		cmocka_unit_test(test_loads_go_two_a_cycle),
 		cmocka_unit_test(test_load_takes_its_port_again_when_its_line_arrives),
+		cmocka_unit_test(test_lines_that_arrive_early_take_load_ports),
 		cmocka_unit_test(test_lines_that_arrive_delay_stores),
 		cmocka_unit_test(test_load_not_made_does_not_touch_memory),
 		cmocka_unit_test(test_forwarding_takes_its_latency_from_the_data),

@@ -268,9 +268,36 @@ static void test_overruling_the_quick_counters_takes_time(void **state)
 		}
 }
 
+/* Returns the fetch cycles that 300 indirect jumps lose which go to these targets in turn, once they are known. */
+static unsigned lost_indirect(const struct core_config *c, unsigned targets)
+{
+	static const uint64_t target[] = { 0x402000, 0x402464, 0x402ab8 };
+	struct bpred *p = predictor(c);
+	unsigned n = 0;
+	for (unsigned i = 0; i < 1200; i++) {
+		const struct bpred_outcome o = to(p, 0x401000, INDIRECT, target[i % targets]);
+		n += i >= 900 ? o.bubble : 0;
+		assert_false(i >= 900 && o.mispredicted);
+	}
+	bpred_destroy(p);
+	return n;
+}
+
+static void test_a_target_that_is_not_the_last_one_takes_time(void **state)
+{
+	(void)state;
+	struct core_config c = preset("skylake");
+	c.btb_indirect_bubble = 1;
+	assert_int_equal(lost_indirect(&c, 3), 300);
+	c.indirect_override = 3;
+	assert_int_equal(lost_indirect(&c, 1), 300);
+	assert_int_equal(lost_indirect(&c, 3), 300 * 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_target_that_is_not_the_last_one_takes_time),
 		cmocka_unit_test(test_overruling_the_quick_counters_takes_time),
 		cmocka_unit_test(test_p5_knows_a_branch_that_was_taken_once),
 		cmocka_unit_test(test_p5_misses_the_exit_of_each_loop_and_nothing_else),

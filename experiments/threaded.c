@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * What the indirect jumps of a threaded interpreter cost.
+ *   cc -O2 -o threaded experiments/threaded.c
+ *   threaded HANDLERS LENGTH INCS ROUNDS [APART [SHIFT]]
+ * Runs a program of LENGTH operations, each one of HANDLERS (1 to 512) at random, again and again, 40,000 operations a
+ * round, and prints the cycles of an operation in the round that took least. A handler is MOV RAX, [RSI]; LEA RSI,
+ * [RSI + 8]; INCS INCs of four registers in turn; JMP RAX. Handlers stand APART bytes (a power of two, 16) apart or a
+ * multiple of that; SHIFT moves the n-th by n * SHIFT bytes modulo APART, so that the lowest bits of the addresses
+ * differ, as they do in real programs.
+ * Under the model: softpmu stat of ROUNDS and of 2 * ROUNDS, divided by 40,000. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <x86intrin.h>
+
+enum { MOST = 512, ROOM = 4 << 20, OPERATIONS = 40000, CHAIN = 4000 };
+
+static unsigned char *at;
+
+static void put(const char *bytes, size_t count)
+{
+	memcpy(at, bytes, count);
+	at += count;
+}
+
+int main(int argc, char **argv)
+{
+	const int handlers = argc > 4 ? atoi(argv[1]) : 0, length = argc > 4 ? atoi(argv[2]) : 0;
+	const uintptr_t apart = argc > 5 ? strtoul(argv[5], NULL, 10) : 16,
+		shift = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+	if (handlers < 1 || handlers > MOST || length < 1 || !apart || apart & (apart - 1) || apart > ROOM / MOST / 2) {
+		fputs("usage: threaded HANDLERS LENGTH INCS ROUNDS [APART [SHIFT]]\n", stderr);
+		return 2;
+	}
+	at = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *program = malloc((size_t)(length + 1) * sizeof *program);
+	if (at == MAP_FAILED || !program)
+		return 1;
+	uint64_t handler[MOST];
+	for (int i = 0; i < handlers; i++) {
+		at = (unsigned char *)(((uintptr_t)at + apart - 1) & -apart) + (uintptr_t)i * shift % apart;
+		handler[i] = (uint64_t)at;
+		put("\x48\x8b\x06\x48\x8d\x76\x08", 7);
+		for (int k = 0; k < atoi(argv[3]) && k < 64; k++)
+			put(&"\x48\xff\xc1\x48\xff\xc2\x49\xff\xc0\x49\xff\xc1"[k % 4 * 3], 3);
+		put("\xff\xe0", 2);
+	}
+	/* the end of the program: DEC RDI; JZ to RET; MOV RSI, RBX; MOV RAX, [RSI]; ADD RSI, 8; JMP RAX; RET */
+	at = (unsigned char *)(((uintptr_t)at + 15) & ~(uintptr_t)15);
+	program[length] = (uint64_t)at;
+	put("\x48\xff\xcf\x74\x0c\x48\x89\xde\x48\x8b\x06\x48\x83\xc6\x08\xff\xe0\xc3", 18);
+	uint32_t random = 12345;
+	for (int i = 0; i < length; i++) {
+		random = random * 1103515245 + 12345;
+		program[i] = handler[(random >> 16) % (unsigned)handlers];
+	}
+	uint64_t cycle = UINT64_MAX, least = UINT64_MAX;
+	const uint64_t times = (uint64_t)(OPERATIONS / (length + 1) + 1);
+	for (long round = 0; round < atol(argv[4]); round++) {
+		const uint64_t begin = __rdtsc();
+		for (int i = 0; i < CHAIN / 200; i++)
+			__asm__ volatile(".rept 200\n\tadd %%rax, %%rax\n\t.endr" : : : "rax", "cc");
+		const uint64_t middle = __rdtsc();
+		uint64_t *from = program;
+		uint64_t n = times;
+		__asm__ volatile("mov %[p], %%rbx\n\tmov %[p], %%rsi\n\tmov (%%rsi), %%rax\n\tadd $8, %%rsi\n\t"
+			"call *%%rax" : "+D"(n), [p] "+d"(from) :
+			: "rax", "rbx", "rcx", "rsi", "r8", "r9", "memory", "cc");
+		const uint64_t end = __rdtsc();
+		cycle = middle - begin < cycle ? middle - begin : cycle;
+		least = end - middle < least ? end - middle : least;
+	}
+	printf("%.2f\n", (double)least * CHAIN / (double)cycle / (double)(times * (uint64_t)(length + 1)));
+	return 0;
+}

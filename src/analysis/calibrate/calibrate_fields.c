@@ -949,11 +949,14 @@ unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct 
 		}
 		const bool hidden =
 			!strcmp(t->key, "l3.latency_ns") && shared_chains(&s, c, p, count, host) && !s.level;
-		if (native <= 0 || ours <= 0 || hidden || is_noisy(spread.cycles, spread.low)) {
+		/* a load that became the stored register does not show how long forwarding takes */
+		const bool renamed = !strcmp(t->key, "forward.latency") && native < c->l1d_latency;
+		if (native <= 0 || ours <= 0 || hidden || renamed || is_noisy(spread.cycles, spread.low)) {
 			char text[120];
 			snprintf(text, sizeof text, "%s: %s, %.1f to %.1f cycles", p[i].name,
-				hidden ? "other programs have pushed lines out by then" : "too noisy", spread.low,
-				spread.high);
+				hidden    ? "other programs have pushed lines out by then"
+				: renamed ? "the host renames these pairs"
+					  : "too noisy", spread.low, spread.high);
 			set(c, t, was);
 			refuse(out, t->key, was, text);
 			continue;

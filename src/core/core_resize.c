@@ -60,7 +60,7 @@ static int resize_core(struct core *c, const struct core_config *to, struct err 
 	if (!SAME(rs_size) || !SAME(rs_load_size) || !SAME(rs_store_size) || !SAME(ports_off))
 		scheduler_reset(c, now);
 	if (!SAME(store_buffer_size) || !SAME(disambiguation_limit) || !SAME(forward_renamed) ||
-		!SAME(forward_renamed_stores))
+		!SAME(forward_renamed_stores) || !SAME(forward_renamed_few))
 		lsq_reset(c, now);
 	if (!SAME(eliminate_moves) || !SAME(eliminate_constants))
 		eliminate_reset(c);

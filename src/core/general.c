@@ -238,7 +238,7 @@ STAGE void uop_load(struct core *c, const struct way way, const struct going *g,
 	if (UNLIKELY(u->is & SPMU_IS(LOCK)) && !way.wrong && !c->config.free_lock)
 		p->ready = max64(p->ready, lsq_drain(c));
 	if (UNLIKELY(g->of != NULL))
-		g->of->renames = lsq_may_rename(c, p->addr, p->size, u->load);
+		g->of->renames = lsq_may_rename(c, g->in->addr, p->addr, p->size, u->load);
 	if (UNLIKELY(!p->access || u->is & SPMU_IS(PREFETCH_SW))) {
 		p->dispatch = uop_dispatch(c, way, p);
 		p->complete = p->dispatch + (u->is & SPMU_IS(PREFETCH_SW) ? 1 : q->l1d_latency);

@@ -78,6 +78,7 @@ void core_isa_options(const struct core_config *config, struct isa_options *out)
 		.renamed_loads = config->forward_renamed || config->forward_renamed_stores,
 		.renamed_by_address = config->forward_renamed_stores,
 		.renamed_stack = config->forward_renamed_stack,
+		.renamed_few = config->forward_renamed_few && config->forward_renamed,
 		.nops_share = config->fusion_nop,
 		.slow_ports = config->sustain_rate ? (uint16_t)config->sustain_slow_ports : 0,
 		.slow_latency = (uint16_t)config->sustain_latency,

@@ -302,6 +302,7 @@ struct lsq {
 	bool weak_flushes;	/* there were such flushes since the last fence */
 	uint32_t rename_limit;
 	struct pair pair[PAIRS];
+	struct pairs_few few;	/* forward.renamed_few */
 	struct { uint64_t cycle, addr; uint32_t size; } bank[BANK_RING];
 	struct { uint64_t cycle; uint32_t once, twice; } read[BANK_RING];	/* l1d.bank_reads: sets of banks */
 	uint32_t bank_reads;

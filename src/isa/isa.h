@@ -238,6 +238,7 @@ struct isa_options {
 	bool renamed_loads, banked_loads;	/* loads have LOAD_RENAMES, LOAD_BANKS */
 	bool renamed_by_address;	/* and loads and stores the registers of their address: LOAD_BASE, LOAD_INDEX */
 	bool renamed_stack;	/* these only where RSP is the base */
+	bool renamed_few;	/* with that, loads elsewhere have LOAD_RENAMES and LOAD_NO_BASE: they may learn to */
 	bool nops_share;	/* a NOP shares the slot of the instruction before it */
 	bool high_bytes;	/* AH to DH are registers of their own, REG_HIGH */
 	/* ports of the uop that merges CF and the other flags for an instruction that reads both when two

@@ -29,6 +29,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
 	q->rename_stores = f->forward_renamed_stores;
+	q->few.entries = f->forward_renamed_few;
 	q->forward_vector_extra = f->forward_vector_extra;
 	q->forward_gap = f->forward_gap;
 	q->commit_line = f->store_commit_line;
@@ -431,16 +432,20 @@ static bool same_address(const struct core *c, uint32_t found, uint64_t addr, ui
 {
 	const struct lsq *q = &c->q;
 	const unsigned i = (found - 1) & q->mask;
-	return q->store[i].addr == addr && q->store[i].size >= 4 && q->tail - found < q->rename_stores &&
+	return (named & LOAD_NO_BASE) != LOAD_NO_BASE && q->store[i].addr == addr && q->store[i].size >= 4 &&
+		q->tail - found < q->rename_stores &&
 		q->named[i] == (named & ~(uint32_t)(LOAD_RENAMES | LOAD_BANKS)) &&
 		q->base[i] == c->reg[named / LOAD_BASE % 32];
 }
 
-bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named)
+bool lsq_may_rename(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named)
 {
-	const struct lsq *q = &c->q;
+	struct lsq *q = &c->q;
 	if (!q->rename_stores || !(named & LOAD_RENAMES))
 		return named & LOAD_RENAMES;
+	const struct pair *learnt = q->few.entries ? pairs_few_find(&q->few, ip) : NULL;
+	if (learnt && learnt->count >= q->rename_limit)
+		return true;
 	for (uint32_t found = q->tail; q->tail - found < q->rename_stores; found--)
 		if (overlaps(&q->store[(found - 1) & q->mask], addr, size))
 			return same_address(c, found, addr, named);
@@ -451,8 +456,14 @@ uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, 
 {
 	struct lsq *q = &c->q;
 	const struct store *s = &q->store[(q->forwarded - 1) & q->mask];
-	if (q->rename_stores)
-		return same_address(c, q->forwarded, addr, named) ? q->given[s - q->store] : 0;
+	if (q->rename_stores) {
+		const bool named_so = same_address(c, q->forwarded, addr, named);
+		if (named_so || !q->few.entries)
+			return named_so ? q->given[s - q->store] : 0;
+		const bool begins = s->addr == addr && size <= s->size;
+		return pairs_few_meet(&q->few, ip, q->tail - q->forwarded, begins, q->rename_limit)
+			? q->given[s - q->store] : 0;
+	}
 	const bool whole = s->addr == addr && s->size == size;
 	return pairs_meet(q->pair, ip, q->tail - q->forwarded, whole, q->rename_limit) ? q->given[s - q->store] : 0;
 }

@@ -15,8 +15,9 @@
  * forward.renamed: a load of 4 or 8 bytes into a general register becomes the stored register at rename if its
  * address is written as the store's.  What decides is that the load took its data from the store as many stores
  * back as the last times.  The load is executed all the same.  With forward.renamed_stores the registers of the
- * address decide (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv).  Golden Cove: MOV
- * r64,[m64]+MOV [m64],r64 takes 0.5 cycles, of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
+ * address decide (Zen: SOG 57647, "Memory File", unverified; measured: data/uops/zen4.tsv), and with
+ * forward.renamed_few what few loads have learnt (Zen 3).  Golden Cove: MOV r64,[m64]+MOV [m64],r64 takes 0.5 cycles,
+ * of r16 13, PUSH r64+POP r64 0.5 (InstLatx64).
  * Banks, l1d.banks: of two loads in a cycle with equal address bits 5:2 and different bits 12:6 the younger
  * waits (Optimization Manual, "Handling L1D Cache Bank Conflict").  l1d.bank_reads: a load waits if so many loads of
  * its cycle read one of its banks of 8 bytes already, even of the same line (docs/measured/golden-cove.md).
@@ -59,7 +60,7 @@ void lsq_bank_read(struct core *c, uint64_t addr, uint32_t size, uint64_t cycle)
 uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
 /* Before the load: returns whether it would become the stored register if the youngest older store to its bytes
  * gave it its data.  Where the instruction decides, its pair must have learnt so, too. */
-bool lsq_may_rename(const struct core *c, uint64_t addr, uint32_t size, uint32_t named);
+bool lsq_may_rename(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, uint32_t named);
 /* With forward.renamed_stores: notes the registers of the store's address (enum uop_load). */
 void lsq_store_address(struct core *c, const struct store *s, uint32_t named);
 void lsq_lock_done(struct core *c);

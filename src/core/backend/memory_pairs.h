@@ -8,6 +8,7 @@
 #ifndef CORE_MEMORY_PAIRS_H
 #define CORE_MEMORY_PAIRS_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PAIRS = 1024 };
@@ -25,6 +26,37 @@ static inline bool pairs_meet(struct pair pair[PAIRS], uint64_t ip, uint32_t bac
 	if (p->count >= limit)
 		return true;
 	p->count++;
+	return false;
+}
+
+/* The same for a table of few loads, the ones used last (forward.renamed_few); limit: as above. */
+enum { PAIRS_FEW = 16 };
+struct pairs_few { struct pair pair[PAIRS_FEW]; uint32_t used[PAIRS_FEW], clock, entries; };
+
+static inline struct pair *pairs_few_find(struct pairs_few *f, uint64_t ip)
+{
+	for (uint32_t i = 0; i < f->entries; i++)
+		if (f->used[i] && f->pair[i].ip == (uint32_t)ip)
+			return &f->pair[i];
+	return NULL;
+}
+
+static inline bool pairs_few_meet(struct pairs_few *f, uint64_t ip, uint32_t back, bool whole, uint32_t limit)
+{
+	struct pair *p = pairs_few_find(f, ip);
+	uint32_t oldest = 0;
+	if (!p) {
+		for (uint32_t i = 1; i < f->entries; i++)
+			oldest = f->used[i] < f->used[oldest] ? i : oldest;
+		p = &f->pair[oldest];
+		*p = (struct pair){ (uint32_t)ip, back, 0 };
+	} else if (!whole || p->back != back) {
+		*p = (struct pair){ (uint32_t)ip, back, 0 };
+	}
+	f->used[p - f->pair] = ++f->clock;
+	if (p->count >= limit)
+		return true;
+	p->count += whole;
 	return false;
 }
 #endif

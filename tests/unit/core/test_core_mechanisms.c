@@ -2,6 +2,7 @@
  * Mechanisms of rename, bypass and loads that single cores have, each on and off through the core's file:
  * blocks in a steady state on the preset that has it, exact cycles an iteration.
  */
+#include "core/backend/memory_pairs.h"
 #include "block_fixture.h"
 
 /* ---- constants at rename ---- */
@@ -179,6 +180,32 @@ static void test_a_load_by_the_store_s_address_becomes_the_stored_register(void 
 	block_near("zen5", NULL, 8, "f2 0f 11 46 40 48 8b 46 40 66 48 0f 6e c0", 14, 0.5);
 }
 
+/* Returns how many of 100 rounds of loads, each from the store before it, are renamed by a table of 12. */
+static unsigned renamed_rounds(unsigned loads, bool whole)
+{
+	struct pairs_few few = { .entries = 12 };
+	unsigned n = 0;
+	for (unsigned i = 0; i < 100; i++)
+		for (unsigned k = 0; k < loads; k++)
+			n += pairs_few_meet(&few, 0x401000 + 8 * k, 1, whole, 12);
+	return n / loads;
+}
+
+static void test_few_loads_learn_their_stores(void **state)
+{
+	(void)state;
+	assert_int_equal(renamed_rounds(1, true), 88);
+	assert_int_equal(renamed_rounds(12, true), 88);
+	assert_int_equal(renamed_rounds(13, true), 0);		/* the one used last goes out before it comes again */
+	assert_int_equal(renamed_rounds(1, false), 0);
+	struct pairs_few few = { .entries = 12 };
+	for (unsigned i = 0; i < 20; i++)
+		pairs_few_meet(&few, 0x401000, 1, true, 12);
+	assert_true(pairs_few_meet(&few, 0x401000, 1, true, 12));
+	assert_false(pairs_few_meet(&few, 0x401000, 2, true, 12));	/* another store: it learns anew */
+	assert_false(pairs_few_meet(&few, 0x401000, 1, true, 12));
+}
+
 static void test_what_the_x87_stores_is_converted_first(void **state)
 {
 	(void)state;
@@ -270,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_accesses_that_cross_a_line_take_longer),
 		cmocka_unit_test(test_two_loads_a_cycle_read_one_bank),
 		cmocka_unit_test(test_a_load_into_the_x87_is_not_renamed),
+		cmocka_unit_test(test_few_loads_learn_their_stores),
 		cmocka_unit_test(test_small_constants_are_added_at_rename),
 		cmocka_unit_test(test_sum_of_constants_is_bounded),
 		cmocka_unit_test(test_constant_added_with_a_branch_is_executed),

@@ -2,12 +2,14 @@
  * What the indirect jumps of a threaded interpreter cost.
  *   cc -O2 -o threaded experiments/threaded.c
  *   threaded HANDLERS LENGTH INCS ROUNDS [APART [SHIFT]]
- * Runs a program of LENGTH operations, each one of HANDLERS (1 to 512) at random, again and again, 40,000 operations a
- * round, and prints the cycles of an operation in the round that took least. A handler is MOV RAX, [RSI]; LEA RSI,
- * [RSI + 8]; INCS INCs of four registers in turn; JMP RAX. Handlers stand APART bytes (a power of two, 16) apart or a
- * multiple of that; SHIFT moves the n-th by n * SHIFT bytes modulo APART, so that the lowest bits of the addresses
- * differ, as they do in real programs.
- * Under the model: softpmu stat of ROUNDS and of 2 * ROUNDS, divided by 40,000. */
+ * Runs a program of LENGTH operations, each one of HANDLERS (1 to 512) at random, again and again, some 40,000
+ * operations a round, and prints the cycles of an operation in the least round. A handler is MOV RAX, [RSI]; LEA RSI,
+ * [RSI + 8]; INCS (at most 64) INCs of four registers in turn; JMP RAX. The distance between handlers is APART bytes or
+ * a multiple of that; APART is a power of two from 1 to 4,096 (default 16). SHIFT moves the n-th by n * SHIFT bytes
+ * modulo APART, so that the lowest bits of the addresses differ, as they do in real programs.
+ * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
+ * less 4,040 for the chain of ADDs, is for (40000 / (LENGTH + 1) + 1) * (LENGTH + 1) operations, rounded down inside
+ * the brackets. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,8 +55,8 @@ static void set_slow(struct build *c)
  * addresses with an index and the same base and place count as equal.  A value stored from a vector or x87 register
  * does not reach a general register this way (HOST, Zen 5: MOVSD [m64],xmm, MOV r64,[m64] and MOVQ xmm,r64 11.4 to 13.0
  * cycles; MOV [m64],r64 and MOV r64,[m64] 0.5).  On Zen 3 RSP must be the base (HOST, as in data/uops/zen3.tsv: MOV
- * [RSP-64],r64 and MOV r64,[RSP-64] 1 cycle a pair, 128 of them, too; with other registers 1 up to 12 pairs, else 6:
- * forward.renamed_few). */
+ * [RSP-64],r64 and MOV r64,[RSP-64] 1 cycle a pair, 128 of them, too; with other registers 1 up to 12 pairs, 6 from 16
+ * on: forward.renamed_few). */
 static void set_addresses(struct build *c)
 {
 	bool moves = c->o.form == FORM_RMW || (c->cls == CLASS_mov && c->o.form == FORM_LOAD) || c->cls == CLASS_pop;
@@ -76,8 +76,10 @@ static void set_addresses(struct build *c)
 		uint8_t base = c->o.n_mem ? c->o.mem[0].base : REG_NONE;
 		if (c->isa->o.renamed_stack && base != REG_GPR + 4) {
 			const bool learns = renames && c->isa->o.renamed_few;
-			u->load = (uint16_t)(u->kind == UOP_STORE_ADDR ? LOAD_NO_BASE
-				: learns ? LOAD_NO_BASE | LOAD_RENAMES : 0);
+			if (u->kind == UOP_STORE_ADDR)
+				u->load = elsewhere ? LOAD_NO_BASE : 0;
+			else
+				u->load = learns ? LOAD_NO_BASE | LOAD_RENAMES : 0;
 			continue;
 		}
 		u->load = (uint16_t)((renames ? LOAD_RENAMES : 0) | (base < REG_VEC ? base : REG_NONE) * LOAD_BASE |

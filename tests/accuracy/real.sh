@@ -6,7 +6,8 @@
 #   SOFTPMU, TIMED  the binaries (build/softpmu, build/native/timed)
 #   RESIDENT        the library that touches a program's memory before main (build/native/resident.so); empty: none
 #   RUNS            native runs of each size (40)
-#   WIDTH           NOPs a cycle of a core that no other guest shares (default: measured by timed --width)
+#   WIDTH           NOPs a cycle of a core that no other guest shares (default: measured by timed --width); not used
+#                   where there are marks (below)
 #   KEEP=DIR        keeps the streams and the native times in DIR, and uses those that are already there
 #   ONLY=native     measures only the native times (on a quiet machine) and prints nothing
 #   OPTIONS         options of softpmu stat, such as --set FIELD=VALUE
@@ -163,7 +164,10 @@ keep=${KEEP:-$work}
 # How timed finds what a run takes alone on its core: by marks, which a stream that is kept shows, else by the width.
 alone() {
 	if [ -n "$resident" ] && [ -s "$keep/$1.stream" ] &&
-		{ [ -e "$keep/$1.marks" ] || "$marks" "$keep/$1.stream" 500000 >"$keep/$1.marks"; } &&
+		{ [ "$keep/$1.marks" -nt "$keep/$1.stream" ] || {
+			rm -f "$keep/$1.marks.least"
+			"$marks" "$keep/$1.stream" 500000 >"$work/marks" && mv "$work/marks" "$keep/$1.marks"
+		}; } &&
 		[ -s "$keep/$1.marks" ]; then
 		echo "-m $keep/$1.marks"
 	else
@@ -237,10 +241,16 @@ while IFS=';' read -r name input command; do
 	run_model "$name" small "$small_in" "$heap" && run_model "$name" large "$large_in" "$heap" || continue
 	awk -F'[\t,]' -v name="$name" -v calls_native="$calls_native" -v calls_model="$calls_model" -v OFS='\t' '
 	# with marks (segments in column 11) a row is the least so far, else the mean counts
-	FILENAME ~ /native\.small$/ { scalls = $9; s += ($1 - s) / ($11 ? 1 : ++sn); su += $3; sk += $4; next }
+	FILENAME ~ /native\.small$/ {
+		scalls = $9
+		if ($11 || !smarks) s += ($1 - s) / ($11 ? 1 : ++sn)
+		smarks += $11; su += $3; sk += $4
+		next
+	}
 	FILENAME ~ /native\.large$/ {
 		lcalls = $9
-		l += ($1 - l) / ($11 ? 1 : ++ln)
+		if ($11 || !lmarks) l += ($1 - l) / ($11 ? 1 : ++ln)
+		lmarks += $11
 		if ($1 > most) most = $1
 		lu += $3
 		lk += $4

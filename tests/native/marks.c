@@ -4,11 +4,12 @@
  *   marks STREAM [GAP]	STREAM: what softpmu trace recorded of the program; GAP: instructions between marks (1000000)
  * Prints up to 4 lines: an instruction's offset in a file, how often the program executes it, and the file's path.
  *
- * A place is an instruction of a file's code (the program, a library) that the program executes at most once every GAP
- * instructions, and that stands apart from code that is executed often: on a Zen 3 host a breakpoint slows down what is
- * in the same line of code (a loop took 2.1 times as long). The first mark is the place whose segments have the least
- * sum of squared lengths; each further one is the best beside those that are chosen already. Of a process that executes
- * several programs (env, which sets a variable for another), only the last one counts. */
+ * A place is an instruction of a file's code (the program, a library) that the program executes from 3 to
+ * INSTRUCTIONS / GAP + 3 times, and that stands apart from code that is executed often: on a Zen 3 host a breakpoint
+ * slows down what is in the same line of code (a loop took 2.1 times as long). The first mark is the place whose
+ * segments have the least sum of squared lengths; each further one is the best beside those that are chosen already, if
+ * it lowers the sum by a fifth. Of a process that executes several programs (env, which sets a variable for another),
+ * only the last one counts. */
 #include "stream/stream.h"
 #include <inttypes.h>
 #include <stdbool.h>
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
 	}
 	const uint64_t gap = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, total = read_stream(argv[1]);
 	if (!gap || !total)
-		return 1;
+		return fputs("marks: nothing to mark\n", stderr), 1;
 	make_places(total / gap + LEAST_TIMES, total / NEAR_PART);
 	uint64_t *mark = NULL;
 	size_t marks = 0;

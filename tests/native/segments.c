@@ -27,11 +27,14 @@ bool marks_read(struct marks *m, const char *path)
 		fprintf(stderr, "timed: %s cannot be read\n", path);
 		return false;
 	}
-	for (m->count = 0; m->count < MOST_MARKS; m->count++)
+	for (m->count = 0; m->count < MOST_MARKS && !feof(f); m->count++)
 		if (fscanf(f, "%lx\t%*u\t%4095[^\n]\n", &m->at[m->count].offset, m->at[m->count].path) != 2)
 			break;
+	const bool good = m->count && feof(f);
 	fclose(f);
-	return true;
+	if (!good)
+		fprintf(stderr, "timed: %s is not a file of marks\n", path);
+	return good;
 }
 
 static bool open_at(struct marks *m, int n, unsigned long addr, pid_t pid)
@@ -71,7 +74,6 @@ bool marks_open(struct marks *m, pid_t pid)
 	return true;
 }
 
-/* What a breakpoint costs: the least time of a chain with one in it, less that of the chain alone. */
 static void __attribute__((noinline)) passed(void)
 {
 	__asm__ volatile("nop");
@@ -101,6 +103,7 @@ static double least_chain(void)
 	return least;
 }
 
+/* The least time of a chain with a breakpoint in it, less that of the chain alone. */
 bool marks_cost(struct marks *m)
 {
 	struct marks own = { .count = 1 };
@@ -121,7 +124,9 @@ void marks_find(struct marks *m, pid_t pid)
 	FILE *f = fopen(name, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		unsigned long from, to, offset;
-		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %4095[^\n]", &from, &to, &offset, path) != 4)
+		char may[8];
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %4095[^\n]", &from, &to, may, &offset, path) != 5 ||
+		    may[2] != 'x')
 			continue;
 		for (int n = 0; n < m->count; n++)
 			if (!strcmp(path, m->at[n].path) && m->at[n].offset - offset < to - from) {
@@ -141,7 +146,7 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The moments of all marks in order, between the first and the last that counts.  SIZE_MAX: some were lost. */
+/* The moments of all marks in order, those after begin and before end.  SIZE_MAX: some were lost. */
 static size_t hits_of(const struct marks *m, uint64_t begin, uint64_t end, struct hit **out)
 {
 	size_t count = 0, room = 1024;
@@ -190,6 +195,14 @@ static double counted(const struct resident *r, uint64_t begin, uint64_t end, ui
 		*from = i;
 	}
 	return ns;
+}
+
+static void segments_drop(struct segments *s)
+{
+	free(s->by);
+	free(s->least);
+	free(s->second);
+	*s = (struct segments){ 0 };
 }
 
 static bool segments_room(struct segments *s, size_t count)
@@ -249,13 +262,15 @@ void segments_add(struct segments *s, const struct marks *m, const struct reside
 	if (same && !s->runs)
 		same = segments_room(s, count + 1);
 	if (!same) {
-		s->others++;
 		free(hit);
+		if (++s->others > s->runs)	/* the first run was the odd one */
+			segments_drop(s);
 		return;
 	}
 	for (size_t i = 0; i <= count; i++) {
 		const uint64_t until = i < count ? hit[i].at : end;
-		const double cycles = (counted(r, begin, until, &from) - (i < count ? m->cost_ns : 0)) * ghz;
+		const double ns = counted(r, begin, until, &from), cost = i < count ? m->cost_ns : 0,
+			     cycles = (ns > cost ? ns - cost : 0) * ghz;	/* less: the mark is in what is left out */
 		if (!s->runs) {
 			s->by[i] = i < count ? hit[i].by : 0;
 			s->least[i] = s->second[i] = 1e300;

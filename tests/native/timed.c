@@ -6,7 +6,7 @@
  * Prints: least cycles of a run, user and kernel; GHz; ms of user level and ms of the kernel, each over all sampled
  * runs; least and median ms of a run; page faults in the run with the least cycles; bytes of heap that the program
  * needs (0: not known); system calls of a run; with -w the mean share of the runs in which the core was shared; with
- * -m the number of segments, and what the sum of their next to least times is of the sum of their least ones. Heap and
+ * -m the number of segments, and the sum of their second least times divided by the sum of their least ones. Heap and
  * calls are 0 without -r.
  *
  *   timed --width	prints how many NOPs a cycle the core executes at best, for -w
@@ -29,10 +29,9 @@
  *
  * With -m (and -r) a file of tests/native/marks.c cuts the run into short segments, and the cycles printed are the sum
  * of each segment's least time (segments.c). That needs no stretch of a whole run in which nobody shares the core. Each
- * run goes to the CPU that executes the most NOPs a cycle right before it.
- * The file MARKS.least keeps these times, so further calls of timed lower them. Addresses are the same in each run. If
- * most runs do not pass the same marks, there are 0 segments, and the
- * cycles are those of the least run.
+ * run goes to the CPU that executes the most NOPs a cycle right before it. The file MARKS.least keeps these times, so
+ * further calls of timed lower them. Addresses are the same in each run. Unless more than half of the runs pass the
+ * same marks, there are 0 segments, and the cycles are those of the least run.
  *
  * With -r, a first run is traced and counts the system calls, and a second one shows the heap; neither is timed. A
  * virtual machine whose kernel runs in user mode takes thousands of cycles for a system call, and the samples show a
@@ -71,8 +70,14 @@ enum { CHAIN = 100, ROUNDS = 2000, TRIES = 8, MOST = 400, PERIOD_NS = 1000000, P
 	WAITS = 50, WIDTH_TRIES = 4000, PROBE_BLOCKS = 50, PROBE_US = 400 };
 #define MOST_K 0.6
 
-/* The personality of programs: with ADDR_NO_RANDOMIZE if there are marks. */
-static unsigned long fixed_addresses;
+static bool fixed_addresses;	/* programs get the same addresses in each run */
+
+/* In the child. */
+static void fix_addresses(void)
+{
+	if (fixed_addresses)
+		personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
+}
 
 static double now(void)
 {
@@ -177,9 +182,9 @@ static int least_shared(const cpu_set_t *cpus)
 		if (!CPU_ISSET(cpu, cpus))
 			continue;
 		stay_on(cpu);
-		const double now = width(frequency());
-		best = now > most ? cpu : best;
-		most = now > most ? now : most;
+		const double here = width(frequency());
+		best = here > most ? cpu : best;
+		most = here > most ? here : most;
 	}
 	stay_on(best);
 	return best;
@@ -268,7 +273,7 @@ static int run(char **argv, const char *input, int cpu, const struct report *rep
 		close(ready[0]);
 		if (report->fd >= 0)
 			report_environment(report);
-		personality(fixed_addresses);
+		fix_addresses();
 		execvp(argv[0], argv);
 		_exit(127);
 	}
@@ -306,7 +311,7 @@ static long count_calls(char **argv, const char *input, const struct report *rep
 			_exit(126);
 		if (report->fd >= 0)
 			report_environment(report);
-		personality(fixed_addresses);
+		fix_addresses();
 		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 		execvp(argv[0], argv);
 		_exit(127);
@@ -388,7 +393,7 @@ static int parse(int argc, char **argv, struct options *o)
 			snprintf(o->kept, sizeof o->kept, "%s.least", value);
 			if (!marks_read(&o->marks, value) || !segments_resume(&o->segments, o->kept))
 				return 1;
-			fixed_addresses = ADDR_NO_RANDOMIZE;
+			fixed_addresses = true;
 		} else if (!strcmp(argv[i], "-r") && o->report.fd < 0) {
 			if (!report_open(&o->report, value)) {
 				perror("timed: the report of resident.so");
@@ -400,14 +405,10 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	i += i < argc && !strcmp(argv[i], "--");
 	o->program = argv + i;
-	if (o->runs < 1 || o->runs > MOST || i >= argc || (fixed_addresses && o->report.fd < 0)) {
+	if (o->runs < 1 || o->runs > MOST || i >= argc || (fixed_addresses && (o->report.fd < 0 || o->full > 0))) {
 		fputs("usage: timed [-n RUNS] [-i FILE] [-r LIBRARY] [-w WIDTH | -m MARKS] -- PROGRAM [ARGUMENTS]\n",
 			stderr);
 		return 2;
-	}
-	if (o->marks.count && !marks_cost(&o->marks)) {
-		perror("timed: breakpoints");
-		return 1;
 	}
 	return 0;
 }
@@ -461,6 +462,10 @@ int main(int argc, char **argv)
 	uint64_t faults = 0;
 	struct rusage use;
 	bool sampled;
+	if (o.marks.count && !marks_cost(&o.marks)) {
+		perror("timed: breakpoints");
+		return 1;
+	}
 	const long calls = o.report.fd >= 0 ? prepare(&o, cpu) : 0;
 	if (calls < 0)
 		return 1;
@@ -513,6 +518,6 @@ int main(int argc, char **argv)
 	printf("%.0f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t%llu\t%llu\t%ld\t%.3f\t%zu\t%.3f\n",
 		cut > 0 ? cut : least * 1e6, fastest, user, kernel, took[0], took[runs / 2],
 		(unsigned long long)faults, (unsigned long long)o.report.heap, calls, share,
-		cut > 0 ? o.segments.count : 0, cut > 0 ? second / cut : 0);
+		cut > 0 ? o.segments.count : 0, cut > 0 && o.segments.runs > 1 ? second / cut : 0);
 	return 0;
 }

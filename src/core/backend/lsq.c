@@ -29,7 +29,7 @@ void lsq_reset(struct core *c, uint64_t cycle)
 	q->same_start = f->forward_same_start;
 	q->rename_limit = f->forward_renamed;
 	q->rename_stores = f->forward_renamed_stores;
-	q->few.entries = f->forward_renamed_few;
+	q->few.entries = f->forward_renamed ? f->forward_renamed_few : 0;
 	q->forward_vector_extra = f->forward_vector_extra;
 	q->forward_gap = f->forward_gap;
 	q->commit_line = f->store_commit_line;
@@ -460,7 +460,7 @@ uint64_t lsq_renamed(struct core *c, uint64_t ip, uint64_t addr, uint32_t size, 
 		const bool named_so = same_address(c, q->forwarded, addr, named);
 		if (named_so || !q->few.entries)
 			return named_so ? q->given[s - q->store] : 0;
-		const bool begins = s->addr == addr && size <= s->size;
+		const bool begins = s->addr == addr && size <= s->size && q->named[s - q->store] != LOAD_NO_BASE;
 		return pairs_few_meet(&q->few, ip, q->tail - q->forwarded, begins, q->rename_limit)
 			? q->given[s - q->store] : 0;
 	}

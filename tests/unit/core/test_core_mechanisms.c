@@ -196,7 +196,7 @@ static void test_few_loads_learn_their_stores(void **state)
 	(void)state;
 	assert_int_equal(renamed_rounds(1, true), 88);
 	assert_int_equal(renamed_rounds(12, true), 88);
-	assert_int_equal(renamed_rounds(13, true), 0);		/* the one used last goes out before it comes again */
+	assert_int_equal(renamed_rounds(13, true), 0);		/* each is replaced before it comes again */
 	assert_int_equal(renamed_rounds(1, false), 0);
 	struct pairs_few few = { .entries = 12 };
 	for (unsigned i = 0; i < 20; i++)

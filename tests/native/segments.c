@@ -269,8 +269,8 @@ void segments_add(struct segments *s, const struct marks *m, const struct reside
 	}
 	for (size_t i = 0; i <= count; i++) {
 		const uint64_t until = i < count ? hit[i].at : end;
-		const double ns = counted(r, begin, until, &from), cost = i < count ? m->cost_ns : 0,
-			     cycles = (ns > cost ? ns - cost : 0) * ghz;	/* less: the mark is in what is left out */
+		const double ns = counted(r, begin, until, &from), cost = i < count ? m->cost_ns : 0;
+		const double cycles = (ns > cost ? ns - cost : 0) * ghz;	/* less: the mark is left out */
 		if (!s->runs) {
 			s->by[i] = i < count ? hit[i].by : 0;
 			s->least[i] = s->second[i] = 1e300;

@@ -5,6 +5,7 @@
  * host's). */
 #include "analysis/calibrate/calibrate_fields.h"
 #include "analysis/calibrate/calibrate_fit.h"
+#include "analysis/calibrate/calibrate_private.h"
 #include "core/memory/cache.h"
 #include <math.h>
 #include <stdarg.h>
@@ -48,7 +49,7 @@ static struct cal_curve curve_of(const struct cal_probe *p, size_t count, const 
 }
 
 /* A value that the fastest of its repeats does not confirm. */
-static bool is_noisy(double cycles, double least)
+bool cal_is_noisy(double cycles, double least)
 {
 	return cycles > 1.5 * least;
 }
@@ -84,7 +85,7 @@ static void size_text(char *text, size_t bytes, double v)
 }
 
 /* Reports a field. was, is: as written in a core's file. */
-static void tell_text(struct cal_fields *out, const char *key, const char *was, const char *is, const char *why)
+void cal_tell_text(struct cal_fields *out, const char *key, const char *was, const char *is, const char *why)
 {
 	struct cal_field *f = field(out, key);
 	snprintf(f->why, sizeof f->why, "%s", why);
@@ -94,7 +95,7 @@ static void tell_text(struct cal_fields *out, const char *key, const char *was, 
 }
 
 __attribute__((format(printf, 5, 6)))
-static void tell(struct cal_fields *out, const char *key, double was, double is, const char *format, ...)
+void cal_tell(struct cal_fields *out, const char *key, double was, double is, const char *format, ...)
 {
 	char why[240], before[32], after[32];
 	va_list ap;
@@ -103,16 +104,16 @@ static void tell(struct cal_fields *out, const char *key, double was, double is,
 	va_end(ap);
 	size_text(before, sizeof before, was);
 	size_text(after, sizeof after, is);
-	tell_text(out, key, before, after, why);
+	cal_tell_text(out, key, before, after, why);
 }
 
 static void refuse_text(struct cal_fields *out, const char *key, const char *was, const char *why)
 {
-	tell_text(out, key, was, was, why);
+	cal_tell_text(out, key, was, was, why);
 	field(out, key)->verdict = CAL_REFUSED;
 }
 
-static void refuse(struct cal_fields *out, const char *key, double was, const char *why)
+void cal_refuse(struct cal_fields *out, const char *key, double was, const char *why)
 {
 	char text[32];
 	size_text(text, sizeof text, was);
@@ -121,7 +122,7 @@ static void refuse(struct cal_fields *out, const char *key, double was, const ch
 
 /* Keeps the order that a core's latencies must have: L2 takes longer than L1D, L3 longer than L2, and code from
  * L2 at least as long as data from L2 and as in the base. */
-static void order_latencies(struct core_config *c, uint32_t base_code_latency)
+void cal_order_latencies(struct core_config *c, uint32_t base_code_latency)
 {
 	if (c->l2_latency <= c->l1d_latency)
 		c->l2_latency = c->l1d_latency + 1;
@@ -140,7 +141,7 @@ static void capacity(struct cal_fields *out, const char *key, uint32_t *to, cons
 	if (cal_fit_knee(&k, c, high, &why)) {
 		char text[240];
 		snprintf(text, sizeof text, "%s: %.150s", what, why.text);
-		refuse(out, key, was, text);
+		cal_refuse(out, key, was, text);
 		return;
 	}
 	/* where pages are scattered over memory, some sets overflow: a cache already misses half at its very size */
@@ -149,7 +150,7 @@ static void capacity(struct cal_fields *out, const char *key, uint32_t *to, cons
 	char a[24], b[24];
 	size_text(a, sizeof a, k.fits);
 	size_text(b, sizeof b, k.fails);
-	tell(out, key, was, *to, "%s: %s still fit (%.1f cycles), %s do not (%.1f)", what, a, k.low, b, k.high);
+	cal_tell(out, key, was, *to, "%s: %s still fit (%.1f cycles), %s do not (%.1f)", what, a, k.low, b, k.high);
 }
 
 /* Ways for a cache of this size whose number of sets is a power of two: `was` if that works, else the most, up
@@ -172,7 +173,7 @@ static void ways(struct cal_fields *out, const char *key, uint32_t *to, uint32_t
 	uint32_t was = *to;
 	*to = ways_for(size, line, was);
 	if (*to != was)
-		tell(out, key, was, *to, "so that the sets of the new size are a power of two");
+		cal_tell(out, key, was, *to, "so that the sets of the new size are a power of two");
 }
 
 static void uop_cache(struct core_config *c, struct cal_fields *out, const struct cal_curve *code)
@@ -185,7 +186,7 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	if (cal_fit_knee(&k, code, 0, &why)) {
 		char text[240];
 		snprintf(text, sizeof text, "code.N: %.150s", why.text);
-		refuse(out, "dsb.ways", was, text);
+		cal_refuse(out, "dsb.ways", was, text);
 		return;
 	}
 	/* cache lines that an instruction of 3 bytes takes */
@@ -193,15 +194,15 @@ static void uop_cache(struct core_config *c, struct cal_fields *out, const struc
 	uint64_t least = (uint64_t)ceil(k.fits * lines / c->dsb_sets), most = (uint64_t)(k.fails * lines / c->dsb_sets);
 	uint64_t fit = cal_round_between(least, most, was);
 	if (fit > 16) {
-		refuse(out, "dsb.ways", was, "code.N: more than 16 ways of these sets would hold it");
+		cal_refuse(out, "dsb.ways", was, "code.N: more than 16 ways of these sets would hold it");
 		return;
 	}
 	c->dsb_ways = (uint32_t)fit;
-	tell(out, "dsb.ways", was, c->dsb_ways,
+	cal_tell(out, "dsb.ways", was, c->dsb_ways,
 		"code.N: %.0f instructions of 3 bytes still fit (%.3f cycles), %.0f do not (%.3f)", k.fits, k.low,
 		k.fails, k.high);
 	if (c->dsb_window_lines > c->dsb_ways) {
-		tell(out, "dsb.window_lines", c->dsb_window_lines, c->dsb_ways,
+		cal_tell(out, "dsb.window_lines", c->dsb_window_lines, c->dsb_ways,
 			"a window has no more lines than a set");
 		c->dsb_window_lines = c->dsb_ways;
 	}
@@ -247,7 +248,7 @@ static void replacement(struct core_config *c, struct cal_fields *out, const str
 	for (size_t i = 0; i < huge->n; i++) {
 		const double lines = huge->x[i] / 64 / sets;
 		if (lines < c->l1d_ways || lines > 2 * c->l1d_ways || lines != floor(lines) ||
-			is_noisy(huge->y[i], huge->least[i]))
+			cal_is_noisy(huge->y[i], huge->least[i]))
 			continue;
 		const double share = (huge->y[i] - l1) / (l2 - l1);
 		for (unsigned k = 0; k < POLICIES; k++)
@@ -266,23 +267,21 @@ static void replacement(struct core_config *c, struct cal_fields *out, const str
 	c->l1d_replacement = best;
 	snprintf(why, sizeof why, "huge.N: %u points from L1D's size to twice that, misses off by %.0f %%; %s: %.0f %%",
 		points, 100 * sqrt(off[best] / points), name[was], 100 * sqrt(off[was] / points));
-	tell_text(out, "l1d.replacement", name[was], name[best], why);
+	cal_tell_text(out, "l1d.replacement", name[was], name[best], why);
 }
 
 /* A random chain that the base's L3 holds, or one of up to twice that size: these show how many of its lines
  * are left, by their age.  They use 4 KB pages, as programs do.  Chains in huge pages are not used here, so that
  * they can test the result. */
-static bool is_shared(const struct core_config *c, const struct cal_probe *p)
+bool cal_shares_l3(const struct core_config *c, const struct cal_probe *p)
 {
 	return p->family == CAL_CHASE && p->param >= 2 * c->l2_size && p->param < 2. * c->l3_size;
 }
 
-struct shared { size_t probe[CAL_CURVE]; struct cal_curve curve; double low, high, end; bool level; };
-
 /* Collects the shared chains and their levels. s->level: the chains show L3's own level; they do not if the
  * smallest already takes much longer than a chain of which L2 holds the most, and then s->low is the core's L3
  * latency.  false: they show no level of memory. */
-static bool shared_chains(struct shared *s, const struct core_config *c, const struct cal_probe *p, size_t count,
+bool cal_shared_chains(struct cal_shared *s, const struct core_config *c, const struct cal_probe *p, size_t count,
 	const struct cal_native *host)
 {
 	memset(s, 0, sizeof *s);
@@ -290,12 +289,12 @@ static bool shared_chains(struct shared *s, const struct core_config *c, const s
 		const struct cal_value *v = host->value + i;
 		if (v->cycles <= 0 || p[i].family != CAL_CHASE || p[i].param < 2 * c->l2_size)
 			continue;
-		if (!is_shared(c, p + i)) {	/* the first beyond them: by that age of its lines, all are gone */
+		if (!cal_shares_l3(c, p + i)) {	/* the first beyond them: by that age of its lines, all are gone */
 			s->high = v->cycles;
 			s->end = v->age_ms;
 			break;
 		}
-		if (!is_noisy(v->cycles, v->low) && (!s->low || v->cycles < s->low))
+		if (!cal_is_noisy(v->cycles, v->low) && (!s->low || v->cycles < s->low))
 			s->low = v->cycles;
 		s->probe[s->curve.n] = i;
 		add_point(&s->curve, p + i, v);
@@ -328,12 +327,12 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 {
 	char was[CORE_FALL_TEXT], is[CORE_FALL_TEXT], text[160];
 	struct cal_knee k;
-	struct shared s;
+	struct cal_shared s;
 	struct err why = { 0, "" };
 	core_fall_print(&c->l3_others, was);
-	if (!shared_chains(&s, c, p, count, host)) {
+	if (!cal_shared_chains(&s, c, p, count, host)) {
 		const char *noisy = "chase.N: no points beyond L2, or no level of memory";
-		refuse(out, "l3.size", c->l3_size, noisy);
+		cal_refuse(out, "l3.size", c->l3_size, noisy);
 		refuse_text(out, "l3.others", was, noisy);
 		return;
 	}
@@ -341,17 +340,17 @@ static void shared_cache(struct core_config *c, struct cal_fields *out, const st
 	/* some points are on the way up, at less than what the base's L3 holds */
 	if ((!knee || k.fails < c->l3_size / 2. || (k.fails < c->l3_size && is_soft(&k, far))) &&
 		!cal_fit_others(&c->l3_others, &s.curve, s.low, s.high, s.end, &why)) {
-		refuse(out, "l3.size", c->l3_size, "huge.N: other programs push lines out before it is full");
+		cal_refuse(out, "l3.size", c->l3_size, "huge.N: other programs push lines out before it is full");
 		core_fall_print(&c->l3_others, is);
 		snprintf(text, sizeof text, "chase.N: from %.0f to %.0f cycles, by the age of the lines at %zu points",
 			s.low, s.high, s.curve.n);
-		tell_text(out, "l3.others", was, is, text);
+		cal_tell_text(out, "l3.others", was, is, text);
 		return;
 	}
 	capacity(out, "l3.size", &c->l3_size, far, memory, 0, 1 << 20, "huge.N");
 	if (knee) {
 		c->l3_others.points = 0;
-		tell_text(out, "l3.others", was, "none", "huge.N: a knee, as of a cache that nobody else uses");
+		cal_tell_text(out, "l3.others", was, "none", "huge.N: a knee, as of a cache that nobody else uses");
 	} else {
 		refuse_text(out, "l3.others", was, why.text);
 	}
@@ -383,14 +382,14 @@ static void beyond_pages(struct core_config *c, struct cal_fields *out, const st
 		}
 	}
 	if (!points) {
-		refuse(out, "prefetch.l1d_ip_distance", c->prefetch_l1d_ip_distance,
+		cal_refuse(out, "prefetch.l1d_ip_distance", c->prefetch_l1d_ip_distance,
 			"stride.N: not measured beyond L2");
 		return;
 	}
 	const double was = c->prefetch_l1d_ip_distance;
 	ratio = exp(ratio / points);
 	c->prefetch_l1d_ip_distance = (uint32_t)fmin(fmax(1, round(ratio) - 1), 32);
-	tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance,
+	cal_tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance,
 		"stride.N: at %u sizes beyond L2, one of %.1f accesses waits as long as one of chase.N", points, ratio);
 }
 
@@ -413,13 +412,13 @@ static void stride_distance(struct core_config *c, struct cal_fields *out, const
 			at = p[i].param;
 		}
 	if (!at) {
-		refuse(out, "prefetch.l1d_ip_pages", was_pages, "stride.N: not measured where L2 holds everything");
+		cal_refuse(out, "prefetch.l1d_ip_pages", was_pages, "stride.N: not measured where L2 holds everything");
 	} else {
 		char size[24];
 		const double waits = accesses * (page - c->l1d_latency) / (l2 - c->l1d_latency);
 		size_text(size, sizeof size, at);
 		c->prefetch_l1d_ip_pages = waits < 0.5;
-		tell(out, "prefetch.l1d_ip_pages", was_pages, c->prefetch_l1d_ip_pages,
+		cal_tell(out, "prefetch.l1d_ip_pages", was_pages, c->prefetch_l1d_ip_pages,
 			"stride.N: at least %.2f cycles where L2 holds everything (%s): %.1f waits a page of %.0f "
 			"accesses",
 			page, size, waits, accesses);
@@ -439,12 +438,12 @@ static void stride_distance(struct core_config *c, struct cal_fields *out, const
 		if (!(waits > 0.3 && waits < 1.3 * accesses))
 			break;
 		c->prefetch_l1d_ip_distance = (uint32_t)ceil(accesses / fmax(1, round(waits)));
-		tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance,
+		cal_tell(out, "prefetch.l1d_ip_distance", was, c->prefetch_l1d_ip_distance,
 			"%s: %.1f cycles, against %.0f of %s: %.1f waits a page of %.0f accesses", one, stride, chase,
 			other, waits, accesses);
 		return;
 	}
-	refuse(out, "prefetch.l1d_ip_distance", was,
+	cal_refuse(out, "prefetch.l1d_ip_distance", was,
 		"stride.N: not measured, or the waits are not between one a page and one an access");
 }
 
@@ -457,16 +456,16 @@ static void huge_pages(struct core_config *c, struct cal_fields *out, const stru
 	unsigned points = 0;
 	for (size_t i = 0; i < huge->n; i++)
 		if (huge->x[i] > 1.2 * reach && huge->x[i] <= 0.75 * c->l2_size &&
-			!is_noisy(huge->y[i], huge->least[i])) {
+			!cal_is_noisy(huge->y[i], huge->least[i])) {
 			share += (huge->y[i] - l2) / (c->stlb_latency * (1 - reach / huge->x[i]));
 			points++;
 		}
 	if (!points || !c->stlb_latency || l2 <= 0) {
-		refuse(out, "memory.huge", was, "huge.N: no points between the TLB's reach and L2's size");
+		cal_refuse(out, "memory.huge", was, "huge.N: no points between the TLB's reach and L2's size");
 		return;
 	}
 	c->memory_huge = share / points < 0.5;
-	tell(out, "memory.huge", was, c->memory_huge,
+	cal_tell(out, "memory.huge", was, c->memory_huge,
 		"huge.N: %.0f %% of the TLB misses that small pages have, at %u points", 100 * share / points, points);
 }
 
@@ -479,7 +478,7 @@ bool cal_scatter_wants(const struct core_config *c, const struct cal_probe *p, s
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
 		wanted[i] = i >= first && i < first + params && p[i].param >= c->l2_size / 2 &&
-			p[i].param <= c->l2_size && v->cycles > 0 && !is_noisy(v->cycles, v->low);
+			p[i].param <= c->l2_size && v->cycles > 0 && !cal_is_noisy(v->cycles, v->low);
 		points += wanted[i];
 	}
 	return points >= 2 && !c->memory_page;
@@ -501,7 +500,7 @@ void cal_scatter_is(struct core_config *c, struct cal_fields *out, const struct 
 	double off)
 {
 	c->memory_scattered = share;
-	tell(out, "memory.scattered", base->memory_scattered, share,
+	cal_tell(out, "memory.scattered", base->memory_scattered, share,
 		"chase.N from half of L2's size to all of it: the nearest of eight shares, off by %.0f %%", 100 * off);
 }
 
@@ -514,7 +513,7 @@ bool cal_room_wants(const struct core_config *c, const struct cal_probe *p, size
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
 		wanted[i] = p[i].family == CAL_STRIDE && p[i].param >= c->l3_size / 8 && p[i].param <= c->l3_size / 2 &&
-			v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
+			v->cycles > 0 && !cal_is_noisy(v->cycles, v->low) &&
 			core_fall_per_cent(&c->l3_others, v->age_ms) > 99;
 		points += wanted[i];
 	}
@@ -531,11 +530,11 @@ void cal_room_is(struct core_config *c, struct cal_fields *out, const struct cor
 	double off)
 {
 	cal_room_set(c, base, ways);
-	tell(out, "l3.ways", base->l3_ways, c->l3_ways,
+	cal_tell(out, "l3.ways", base->l3_ways, c->l3_ways,
 		"stride.N from an eighth of L3's size to half: the nearest number of ways that others may leave, off "
 		"by %.0f %%",
 		100 * off);
-	tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: the number of sets stays");
+	cal_tell(out, "l3.size", base->l3_size, c->l3_size, "l3.ways: the number of sets stays");
 }
 
 /* Uses sizes in L3 (where others leave few ways, more than the distance shows) and of memory, once it is known
@@ -546,7 +545,7 @@ bool cal_distance_wants(const struct core_config *c, const struct cal_probe *p, 
 	unsigned points = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
-		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
+		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !cal_is_noisy(v->cycles, v->low) &&
 			((p[i].param >= 2 * c->l2_size && p[i].param <= 4 * c->l2_size) ||
 				(p[i].param == 64 << 20 && (uneven_known || c->dram_others_ns <= 0)));
 		points += wanted[i];
@@ -558,7 +557,7 @@ void cal_distance_is(struct core_config *c, struct cal_fields *out, const struct
 	double off)
 {
 	c->prefetch_l1d_ip_distance = distance;
-	tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance,
+	cal_tell(out, "prefetch.l1d_ip_distance", base->prefetch_l1d_ip_distance, distance,
 		"stride.N beyond L2: the nearest of the distances tried, off by %.0f %%", 100 * off);
 }
 
@@ -570,7 +569,7 @@ bool cal_uneven_wants(const struct core_config *c, const struct cal_probe *p, si
 	unsigned points = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct cal_value *v = host->value + i;
-		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !is_noisy(v->cycles, v->low) &&
+		wanted[i] = p[i].family == CAL_STRIDE && v->cycles > 0 && !cal_is_noisy(v->cycles, v->low) &&
 			p[i].param >= 2 * c->l3_size;
 		points += wanted[i];
 	}
@@ -588,7 +587,7 @@ void cal_uneven_is(struct core_config *c, struct cal_fields *out, const struct c
 	double off)
 {
 	cal_uneven_set(c, base, share);
-	tell(out, "dram.others_ns", base->dram_others_ns, c->dram_others_ns,
+	cal_tell(out, "dram.others_ns", base->dram_others_ns, c->dram_others_ns,
 		"stride.N of memory: the nearest of five shares of the base's, off by %.0f %%", 100 * off);
 }
 
@@ -611,7 +610,7 @@ static void frequency(const struct fit *f)
 	if (f->host->ghz <= 0)
 		return;
 	f->c->frequency_ghz = round(f->host->ghz * 1000) / 1000;
-	tell(f->out, "core.frequency_ghz", was, f->c->frequency_ghz, "add: %.3f to %.3f GHz", f->host->ghz_low,
+	cal_tell(f->out, "core.frequency_ghz", was, f->c->frequency_ghz, "add: %.3f to %.3f GHz", f->host->ghz_low,
 		f->host->ghz_high);
 }
 
@@ -622,14 +621,14 @@ static void alloc_width(const struct fit *f, const double *first)
 	const unsigned width = cal_width(zeros);
 	const uint32_t was = c->alloc_width;
 	if (zeros > 0 && fabs(modelled - zeros) <= 0.08 * zeros) {	/* the uop cache may be what limits both */
-		tell(f->out, "alloc.width", was, was, "zeros: host %.3f, model %.3f cycles", zeros, modelled);
+		cal_tell(f->out, "alloc.width", was, was, "zeros: host %.3f, model %.3f cycles", zeros, modelled);
 	} else if (width >= 1 && width <= 16) {
 		c->alloc_width = width;
 		if (c->retire_width < width)
 			c->retire_width = width;
-		tell(f->out, "alloc.width", was, c->alloc_width, "zeros: %.3f cycles", zeros);
+		cal_tell(f->out, "alloc.width", was, c->alloc_width, "zeros: %.3f cycles", zeros);
 	} else {
-		refuse(f->out, "alloc.width", was, "zeros: the cycles are not near 1 / a whole number");
+		cal_refuse(f->out, "alloc.width", was, "zeros: the cycles are not near 1 / a whole number");
 	}
 }
 
@@ -640,9 +639,9 @@ static void store_commit_width(const struct fit *f)
 	const uint32_t was = f->c->store_commit_width;
 	if (width >= 1 && width <= 4) {
 		f->c->store_commit_width = width;
-		tell(f->out, "store.commit_width", was, width, "stores: %.3f cycles", stores);
+		cal_tell(f->out, "store.commit_width", was, width, "stores: %.3f cycles", stores);
 	} else {
-		refuse(f->out, "store.commit_width", was, "stores: the cycles are not near 1 / a whole number");
+		cal_refuse(f->out, "store.commit_width", was, "stores: the cycles are not near 1 / a whole number");
 	}
 }
 
@@ -653,11 +652,11 @@ static void eliminated_constants(const struct fit *f)
 	const uint32_t was = f->c->eliminate_constants;
 	if (constants > 0.9 && constants < 1.1) {
 		f->c->eliminate_constants = 0;
-		tell(f->out, "eliminate.constants", was, 0, "addimm: %.3f cycles", constants);
+		cal_tell(f->out, "eliminate.constants", was, 0, "addimm: %.3f cycles", constants);
 	} else if (constants > 0 && constants < 0.6 && was) {
-		tell(f->out, "eliminate.constants", was, was, "addimm: %.3f cycles", constants);
+		cal_tell(f->out, "eliminate.constants", was, was, "addimm: %.3f cycles", constants);
 	} else {
-		refuse(f->out, "eliminate.constants", was,
+		cal_refuse(f->out, "eliminate.constants", was,
 			"addimm: neither a cycle nor well below it, or the base does not say up to which constant");
 	}
 }
@@ -671,10 +670,10 @@ static void l1d(const struct fit *f)
 	uint32_t was = c->l1d_latency;
 	if (!cal_fit_level(&level, f->huge.x, f->huge.y, f->huge.n, 0, 8192, 0.15, &why)) {
 		c->l1d_latency = (uint32_t)lround(level);
-		order_latencies(c, c->l2_code_latency);
-		tell(f->out, "l1d.latency", was, c->l1d_latency, "huge.4K, huge.8K: %.2f cycles", level);
+		cal_order_latencies(c, c->l2_code_latency);
+		cal_tell(f->out, "l1d.latency", was, c->l1d_latency, "huge.4K, huge.8K: %.2f cycles", level);
 	} else {
-		refuse(f->out, "l1d.latency", was, why.text);
+		cal_refuse(f->out, "l1d.latency", was, why.text);
 	}
 	const struct cal_curve part = between(&f->huge, 0, 256 << 10);
 	was = c->l1d_size;
@@ -698,7 +697,7 @@ static void l2_size(const struct fit *f)
 	if (f->l2 > 0 && l3 > 0 && l3 < f->memory)
 		capacity(f->out, "l2.size", &c->l2_size, &part, l3, 0, 65536, "huge.N");
 	else
-		refuse(f->out, "l2.size", was, "huge.N: the levels of L2, L3 and memory cannot be distinguished");
+		cal_refuse(f->out, "l2.size", was, "huge.N: the levels of L2, L3 and memory cannot be distinguished");
 	if (c->l2_size != was)
 		ways(f->out, "l2.ways", &c->l2_ways, c->l2_size, 64);
 }
@@ -729,10 +728,10 @@ static void dtlb(const struct fit *f, const struct cal_curve *pages)
 		sets *= 2;
 	if (c->dtlb_entries % sets) {
 		c->dtlb_entries = was;
-		refuse(f->out, "dtlb.entries", was, "pages.N: sets of up to 16 ways cannot give the measured size");
+		cal_refuse(f->out, "dtlb.entries", was, "pages.N: sets of up to 16 ways cannot give the measured size");
 	} else {
 		c->dtlb_ways = c->dtlb_entries / sets;
-		tell(f->out, "dtlb.ways", was_ways, c->dtlb_ways,
+		cal_tell(f->out, "dtlb.ways", was_ways, c->dtlb_ways,
 			"so that the sets of the new size are a power of two");
 	}
 }
@@ -788,223 +787,11 @@ void cal_fit_sizes(struct core_config *c, struct cal_fields *out, const struct c
 	replacement(c, out, &f.huge, c->l1d_latency, f.l2);
 	l3_size(&f);
 	stride_distance(c, out, p, count, host);
-	refuse(out, "memory.scattered", c->memory_scattered,
+	cal_refuse(out, "memory.scattered", c->memory_scattered,
 		"chase.N: no points between half of L2's size and all of it, or too noisy");
 	dtlb(&f, &pages);
 	huge_pages(c, out, &f.huge, f.l2);
 	stlb(&f, &pages);
 	windows(&f);
 	uop_cache(c, out, &code);
-}
-
-/* --- what the model finds --- */
-/* how the field changes by the difference; AS_IT_IS: the field is the host's time itself */
-enum how { ADD_CYCLES, ADD_NS, AS_IT_IS };
-struct target {
-	const char *key;
-	size_t offset;
-	bool real;
-	enum how how;
-	double per, least, most;	/* the field changes by the difference × per, within least and most */
-	const char *probe, *minus;	/* value: probe, or 2 × (probe - minus) */
-};
-#define AT(id) offsetof(struct core_config, id)
-static const struct target target[] = {
-	{ "l2.latency", AT(l2_latency), false, ADD_CYCLES, 1, 1, 1000, "huge.128K", NULL },
-	{ "l3.latency_ns", AT(l3_latency_ns), true, ADD_NS, 1, 0, 1000, "chase.L3", NULL },
-	{ "dram.latency_ns", AT(dram_latency_ns), true, ADD_NS, 1, 1, 10000, "chase.64M", NULL },
-	{ "stlb.latency", AT(stlb_latency), false, ADD_CYCLES, 1, 0, 1000, "pages.256", NULL },
-	{ "walk.overhead", AT(walk_overhead), false, ADD_CYCLES, 1, 0, 1000, "pages.8192", NULL },
-	{ "l2.bandwidth_cycles", AT(l2_bandwidth_cycles), true, ADD_CYCLES, 1, 0, 64, "read.256K", NULL },
-	{ "l3.line_ns", AT(l3_line_ns), true, ADD_NS, 1, 0, 1000, "read.6M", NULL },
-	{ "dram.line_ns", AT(dram_line_ns), true, AS_IT_IS, 1, 0, 1000, "read.96M", NULL },
-	{ "recovery.redirect", AT(recovery_redirect), false, ADD_CYCLES, 1, 0, 64, "random", "predicted" },
-	{ "forward.latency", AT(forward_latency), false, ADD_CYCLES, 1, 1, 100, "forward", NULL },
-	{ "forward.blocked", AT(forward_blocked), false, ADD_CYCLES, 1, 0, 100, "blocked", NULL },
-};
-enum { TARGETS = sizeof target / sizeof *target };
-
-/* Index of the probe of that name; "chase.L3" is the first chain of twice L2's size or more.  It uses 4 KB
- * pages: a guest's 2 MB pages may be small ones in the hypervisor, with their TLB misses, which the model's do
- * not have. */
-static size_t probe_of(const struct core_config *c, const struct cal_probe *p, size_t count, const char *name)
-{
-	if (strcmp(name, "chase.L3"))
-		return cal_find(p, count, name);
-	size_t params, first = cal_first(p, count, CAL_CHASE, &params);
-	for (size_t i = 0; i < params; i++)
-		if (p[first + i].param >= 2 * c->l2_size)
-			return first + i;
-	return count;
-}
-
-void cal_refine_wants(const struct core_config *c, const struct cal_probe *p, size_t count, bool *wanted)
-{
-	for (size_t t = 0; t < TARGETS; t++) {
-		size_t i = probe_of(c, p, count, target[t].probe),
-		       k = target[t].minus ? cal_find(p, count, target[t].minus) : count;
-		if (i < count)
-			wanted[i] = true;
-		if (i < count && p[i].family == CAL_CHASE && wanted[i] && i && p[i - 1].family == CAL_CHASE &&
-			!cal_is_long(p + i))
-			/* natively the chain before ran, too: this one finds what others have pushed out of L3 */
-			wanted[i - 1] = true;
-		if (k < count)
-			wanted[k] = true;
-	}
-	for (size_t i = 0; i < count && c->l3_others.points; i++)
-		wanted[i] |= is_shared(c, p + i);
-}
-
-static double get(const struct core_config *c, const struct target *t)
-{
-	uint32_t whole;
-	double v;
-	if (t->real) {
-		memcpy(&v, (const char *)c + t->offset, sizeof v);
-		return v;
-	}
-	memcpy(&whole, (const char *)c + t->offset, sizeof whole);
-	return whole;
-}
-
-static void set(struct core_config *c, const struct target *t, double v)
-{
-	if (t->real)
-		memcpy((char *)c + t->offset, &v, sizeof v);
-	else
-		memcpy((char *)c + t->offset, &(uint32_t){ (uint32_t)v }, sizeof(uint32_t));
-}
-
-/* The host's value; of a curve, its envelope, so that the model is not fitted to disturbances.  at: index of
- * that value. */
-static double host_of(const struct cal_probe *p, size_t count, const struct cal_native *host, size_t i, size_t *at)
-{
-	bool curve = p[i].family == CAL_CHASE || p[i].family == CAL_PAGES;
-	*at = i;
-	for (size_t k = i + 1; curve && k < count && p[k].family == p[i].family; k++)
-		if (host->value[k].cycles > 0 && host->value[k].cycles < host->value[*at].cycles)
-			*at = k;
-	return host->value[*at].cycles;
-}
-
-/* Refines l3.others: moves each chain's share of lines left by as much as would make up for the difference.  Of
- * chains near L3's level, all lines are left. */
-static unsigned refine_others(struct core_config *c, struct cal_fields *out, const struct core_config *base,
-	const struct cal_probe *p, size_t count, const struct cal_native *host, const double *model, bool last)
-{
-	char was[CORE_FALL_TEXT], before[CORE_FALL_TEXT], is[CORE_FALL_TEXT], text[160];
-	double share[CAL_CURVE], off = 0;
-	struct shared s;
-	if (!c->l3_others.points || !shared_chains(&s, c, p, count, host))
-		return 0;
-	core_fall_print(&base->l3_others, was);
-	core_fall_print(&c->l3_others, before);
-	for (size_t i = 0; i < s.curve.n; i++) {
-		const double ours = model[s.probe[i]], native = s.curve.y[i];
-		share[i] = core_fall_per_cent(&c->l3_others, s.curve.age[i]) / 100;
-		if (ours <= 0)
-			return 0;
-		off += fabs(ours / native - 1) / (double)s.curve.n;
-		share[i] = native < 1.1 * s.low ? 1 : share[i] + (ours - native) / (s.high - s.low);
-	}
-	if (last) {
-		snprintf(text, sizeof text,
-			"chase.N: from %.0f to %.0f cycles, by the age of the lines at %zu points; model off by %.0f "
-			"%% of them",
-			s.low, s.high, s.curve.n, 100 * off);
-		tell_text(out, "l3.others", was, before, text);
-		return 0;
-	}
-	if (cal_fit_fall(&c->l3_others, s.curve.age, share, s.curve.n, s.end, NULL))
-		return 0;
-	core_fall_print(&c->l3_others, is);
-	return strcmp(before, is) != 0;
-}
-
-unsigned cal_refine(struct core_config *c, struct cal_fields *out, const struct core_config *base,
-	const struct cal_probe *p, size_t count, const struct cal_native *host, const double *model,
-	const double *first, bool last)
-{
-	struct shared s;
-	unsigned changed = refine_others(c, out, base, p, count, host, model, last);
-	for (size_t n = 0; n < TARGETS; n++) {
-		const struct target *t = target + n;
-		size_t i = probe_of(c, p, count, t->probe), k = t->minus ? cal_find(p, count, t->minus) : count;
-		double was = get(base, t), is = get(c, t), next = is;
-		if (i >= count || host->value[i].cycles <= 0 || model[i] <= 0 ||
-			(k < count && (host->value[k].cycles <= 0 || model[k] <= 0))) {
-			/* starts from the base again: an L2 that was slow may not be so any more */
-			set(c, t, was);
-			refuse(out, t->key, was, "its microbenchmark did not run");
-			continue;
-		}
-		size_t at;
-		double native = host_of(p, count, host, i, &at), ours = model[i], before = first ? first[i] : -1;
-		struct cal_value spread = host->value[at];
-		if (k < count) {
-			native = 2 * (native - host->value[k].cycles);
-			ours = 2 * (ours - model[k]);
-			before = first && first[k] > 0 ? 2 * (before - first[k]) : -1;
-		}
-		const bool hidden =
-			!strcmp(t->key, "l3.latency_ns") && shared_chains(&s, c, p, count, host) && !s.level;
-		/* a load that became the stored register does not show how long forwarding takes */
-		const bool renamed = !strcmp(t->key, "forward.latency") && native < c->l1d_latency;
-		if (native <= 0 || ours <= 0 || hidden || renamed || is_noisy(spread.cycles, spread.low)) {
-			char text[120];
-			snprintf(text, sizeof text, "%s: %s, %.1f to %.1f cycles", p[i].name,
-				hidden    ? "other programs have pushed lines out by then"
-				: renamed ? "the host renames these pairs"
-					  : "too noisy", spread.low, spread.high);
-			set(c, t, was);
-			refuse(out, t->key, was, text);
-			continue;
-		}
-		double off = native - ours;
-		if (last) {
-			/* a bandwidth (AS_IT_IS) that is not the limit could have any value */
-			bool near = fabs(off) <= 0.12 * native,
-			     helped = t->how != AS_IT_IS && before > 0 && fabs(off) < 0.8 * fabs(native - before);
-			char text[160];
-			snprintf(text, sizeof text, "%s%s%s: host %.2f, model %.2f cycles%s", p[i].name,
-				k < count ? " - " : "", k < count ? p[k].name : "", native, ours,
-				near             ? ""
-					: helped ? "; as near as this field brings it"
-						 : "; this field does not bring it nearer");
-			if (!near && !helped) {
-				set(c, t, was);
-				refuse(out, t->key, was, text);
-			} else {
-				tell(out, t->key, was, is, "%s", text);
-			}
-			continue;
-		}
-		switch (t->how) {
-		case ADD_CYCLES:
-			next = t->real ? round((is + off * t->per) * 100) / 100 : round(is + off * t->per);
-			break;
-		case ADD_NS:
-			next = round((is + off * t->per / c->frequency_ghz) * 100) / 100;
-			break;
-		case AS_IT_IS:
-			next = round(native / c->frequency_ghz * 100) / 100;
-			break;
-		}
-		next = next < t->least ? t->least : next > t->most ? t->most : next;
-		if (next != is) {
-			set(c, t, next);
-			changed++;
-		}
-	}
-	const uint32_t l2_latency = c->l2_latency;
-	const double l3_latency_ns = c->l3_latency_ns;
-	order_latencies(c, base->l2_code_latency);
-	if (last && c->l2_latency != l2_latency)
-		tell(out, "l2.latency", base->l2_latency, c->l2_latency, "more than l1d.latency");
-	if (last && c->l3_latency_ns != l3_latency_ns)
-		tell(out, "l3.latency_ns", base->l3_latency_ns, c->l3_latency_ns, "more than l2.latency");
-	if (last && c->l2_code_latency != base->l2_code_latency)
-		tell(out, "l2.code_latency", base->l2_code_latency, c->l2_code_latency, "no less than l2.latency");
-	return changed;
 }

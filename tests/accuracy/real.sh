@@ -164,7 +164,7 @@ keep=${KEEP:-$work}
 # How timed finds what a run takes alone on its core: by marks, which a stream that is kept shows, else by the width.
 alone() {
 	if [ -n "$resident" ] && [ -s "$keep/$1.stream" ] &&
-		{ [ "$keep/$1.marks" -nt "$keep/$1.stream" ] || {
+		{ [ -n "$(find "$keep/$1.marks" -newer "$keep/$1.stream" 2>/dev/null)" ] || {
 			rm -f "$keep/$1.marks.least"
 			"$marks" "$keep/$1.stream" 500000 >"$work/marks" && mv "$work/marks" "$keep/$1.marks"
 		}; } &&

@@ -319,7 +319,10 @@ struct rep {
 	struct insn insn;
 	struct uop uop[REP_UOPS];
 	uint64_t at[REP_UOPS];	/* addresses of the waiting round */
-	uint32_t bytes;		/* that the waiting round moves */
+	uint32_t bytes;		/* that the waiting round moves, or all that is held back */
+	uint32_t element, chunk;	/* bytes of an element, and of a full round */
+	uint32_t few;		/* fewer elements go alone; 0: there are more, as is known, or it makes no difference */
+	uint32_t start, more;	/* for so many cycles the front end delivers nothing; `more`: if elements are not few */
 };
 
 /* --- machine clears, assists (clears.h) --- */

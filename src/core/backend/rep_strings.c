@@ -4,6 +4,9 @@
  * Models: the uops ahead of the rounds go once.  MOVS and STOS with ascending neighbouring addresses go in
  * rounds of the uops in the uop table, up to rep.chunk_bytes each ("fast strings": Optimization Manual, "REP
  * Prefix and Data Movement"); the others go a round an iteration.  The instruction ends with its last uop.
+ * rep.few_stores, rep.few_moves: STOS, and MOVS of more than a byte, of fewer elements go a round an element.  So many
+ * elements are held back before anything goes.  With more, the start takes longer (rep.many_stores, rep.many_moves).
+ * While an instruction starts, the front end delivers nothing (rep.start); older instructions go on.
  * Leaves out: the read-for-ownership without data of long MOVS and STOS.
  */
 #include "core/frontend/frontend.h"
@@ -20,6 +23,8 @@ static void go(struct core *c, bool leave)
 		start = 0, stop = r->insn.uops;
 	if (start >= stop)
 		return;
+	if (!r->started)
+		c->fe.cycle += r->start;
 	for (unsigned i = start; i < stop; i++)
 		r->uop[i].is &= ~(SPMU_IS(INST_END) | SPMU_IS(INST_BEGIN));
 	if (!start && !r->started)
@@ -35,10 +40,32 @@ static void go(struct core *c, bool leave)
 	r->pending = false;
 }
 
+/* What is held back goes: an element a round if the elements are few. */
+static void go_in_rounds(struct core *c, bool leave)
+{
+	struct rep *r = &c->rep;
+	const uint32_t held = r->pending ? r->bytes : 0,
+		       round = r->few || r->element > r->chunk ? r->element : r->chunk;
+	for (uint32_t done = 0;; done += round) {
+		const bool last = done + round >= held;
+		r->bytes = last ? held - done : round;
+		for (unsigned k = r->insn.rep_first; k < r->insn.uops && r->pending; k++)
+			if (r->at[k] != ST_NOT_DONE)
+				r->uop[k].size = (uint16_t)r->bytes;
+		go(c, last && leave);
+		if (last)
+			return;
+		for (unsigned k = r->insn.rep_first; k < r->insn.uops; k++)
+			if (r->at[k] != ST_NOT_DONE)
+				r->at[k] += round;
+		r->pending = true;
+	}
+}
+
 void rep_end(struct core *c, bool leave)
 {
 	if (leave || c->rep.pending || !c->rep.started)
-		go(c, leave);
+		go_in_rounds(c, leave);
 	if (c->fe.path == FE_MS)
 		frontend_ms_leave(c);
 	c->rep.active = false;
@@ -49,6 +76,9 @@ static void begin(struct core *c, const struct iblock *b, const struct insn *in)
 	struct rep *r = &c->rep;
 	r->active = true;
 	r->started = r->pending = false;
+	r->few = 0;
+	r->start = c->config.rep_start;
+	r->chunk = in->rep_chunk < c->config.rep_chunk_bytes ? in->rep_chunk : c->config.rep_chunk_bytes;
 	r->addr = in->addr;
 	r->insn = *in;
 	if (r->insn.uops > REP_UOPS)
@@ -60,6 +90,22 @@ static void begin(struct core *c, const struct iblock *b, const struct insn *in)
 		r->at[i] = ST_NOT_DONE;
 }
 
+/* The first element: fewer than how many go alone? */
+static void count_few(struct core *c, bool loads, uint32_t element)
+{
+	struct rep *r = &c->rep;
+	r->few = !loads ? c->config.rep_few_stores : element > 1 ? c->config.rep_few_moves : 0;
+	r->more = loads ? c->config.rep_many_moves : c->config.rep_many_stores;
+}
+
+/* There are not few elements: rounds are full from now on, and the start, if it has not gone yet, takes longer. */
+static void are_many(struct rep *r)
+{
+	r->few = 0;
+	if (!r->started)
+		r->start += r->more;
+}
+
 /* One iteration of instruction i of the block. */
 void rep_run(
 	struct core *c, const struct iblock *b, unsigned i, const uint64_t *slots, unsigned nslots, uint64_t next_ip)
@@ -67,9 +113,8 @@ void rep_run(
 	const struct insn *in = &b->insn[i];
 	struct rep *r = &c->rep;
 	uint64_t at[REP_UOPS];
-	uint32_t bytes = 0,
-		 chunk = in->rep_chunk < c->config.rep_chunk_bytes ? in->rep_chunk : c->config.rep_chunk_bytes;
-	bool any = false, stores = false, grows = true;
+	uint32_t bytes = 0;
+	bool any = false, loads = false, stores = false, grows = true;
 
 	if (!in->uops)
 		return;
@@ -84,24 +129,27 @@ void rep_run(
 		if (at[k] == ST_NOT_DONE)
 			continue;
 		any = true;
+		loads |= u[k].kind == UOP_LOAD;
 		stores |= u[k].kind == UOP_STORE_ADDR;
 		bytes = u[k].size;
 		grows &= r->at[k] != ST_NOT_DONE && at[k] == r->at[k] + r->bytes;
 	}
 	if (any) {
-		if (r->pending && stores && grows && r->bytes + bytes <= chunk) {
+		if (!r->started && !r->pending && stores && bytes < r->chunk)
+			count_few(c, loads, bytes);
+		const bool goes_on = r->pending && stores && grows;
+		if (goes_on && r->bytes + bytes <= (r->few ? r->few * bytes : r->chunk)) {
 			r->bytes += bytes;
+			if (r->bytes == r->few * bytes)
+				are_many(r);
 		} else {
 			if (r->pending)
-				go(c, false);
+				go_in_rounds(c, false);
 			for (unsigned k = first; k < n && k < in->uops; k++)
 				r->at[k] = at[k];
-			r->bytes = bytes;
+			r->bytes = r->element = bytes;
 			r->pending = true;
 		}
-		for (unsigned k = first; k < n; k++)
-			if (r->at[k] != ST_NOT_DONE)
-				r->uop[k].size = (uint16_t)r->bytes;
 	}
 	if (next_ip == in->addr)
 		return;

@@ -116,6 +116,41 @@ static void test_descending_rep_movs_goes_element_by_element(void **state)
 	bench_end(&b);
 }
 
+/* Moves `count` elements of 4 bytes. Returns when the first round's load completes; *rounds: how many rounds. */
+static uint64_t first_load(const char *settings, unsigned count, unsigned *rounds)
+{
+	struct bench b;
+	uint64_t complete = 0;
+	fixture_start(&b, NULL, settings);
+	rep_movs(4, 1, 32, true);
+	run_movs(&b, 1, count, 4, true);
+	core_flush(b.c, true);
+	*rounds = out_count_is(SPMU_IS(LOAD));
+	assert_int_equal(out.instructions, 1);
+	for (unsigned i = out.uops; i-- > 0;)
+		if (out.uop[i].is & SPMU_IS(LOAD))
+			complete = out.uop[i].complete;
+	assert_int_equal(out.uop[out.uops - 2].addr, 0x20000 + 4 * count - out.uop[out.uops - 2].size);
+	bench_end(&b);
+	return complete;
+}
+
+static void test_few_elements_go_alone_and_many_start_later(void **state)
+{
+	(void)state;
+	const char *few = "rep.start=5 rep.few_moves=12 rep.many_moves=20 rep.few_stores=100";
+	unsigned rounds;
+	const uint64_t start = first_load("rep.start=5", 11, &rounds);
+	assert_int_equal(rounds, 2);
+	assert_int_equal(first_load("rep.start=0", 11, &rounds) + 5, start);
+	assert_int_equal(first_load(few, 11, &rounds), start);
+	assert_int_equal(rounds, 11);
+	assert_int_equal(first_load(few, 12, &rounds), start + 20);
+	assert_int_equal(rounds, 2);
+	first_load(few, 100, &rounds);
+	assert_int_equal(rounds, 13);
+}
+
 static void test_rep_lods_goes_element_by_element(void **state)
 {
 	(void)state;
@@ -207,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_rep_movs_retires_once_and_moves_in_chunks),
 		cmocka_unit_test(test_rounds_are_never_larger_than_the_machine_moves),
 		cmocka_unit_test(test_descending_rep_movs_goes_element_by_element),
+		cmocka_unit_test(test_few_elements_go_alone_and_many_start_later),
 		cmocka_unit_test(test_rep_lods_goes_element_by_element),
 		cmocka_unit_test(test_rep_of_zero_elements_still_retires),
 		cmocka_unit_test(test_two_reps_in_a_row_are_two_instructions),

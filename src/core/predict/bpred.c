@@ -132,7 +132,7 @@ int bpred_resize(struct bpred *p, const struct core_config *was, const struct co
 		EXCHANGE(n->btb.level[0], p->btb.level[0]);
 	if (SAME(btb_l2_entries) && SAME(btb_l2_ways))
 		EXCHANGE(n->btb.level[1], p->btb.level[1]);
-	if (SAME(indirect_tables) && SAME(indirect_entries_log2))
+	if (SAME(indirect_tables) && SAME(indirect_entries_log2) && SAME(indirect_own_bits))
 		EXCHANGE(n->indirect, p->indirect);
 	if (SAME(ras_depth))
 		n->ras = p->ras;
@@ -369,7 +369,7 @@ void bpred_path_begin(const struct bpred *p, struct bpred_path *path)
 	path->ras.filled = p->ras.filled;
 	memcpy(path->ras.address, p->ras.address, (p->ras.depth ? p->ras.depth : 1) * sizeof(*p->ras.address));
 	if (p->last.taken)
-		indirect_path_push(path->path, p->last.ip, p->last.predicted);
+		indirect_path_push(&p->indirect, path->path, p->last.ip, p->last.predicted);
 
 	path->history = p->last.history;
 	switch (p->class) {
@@ -420,7 +420,7 @@ static uint64_t path_by_btb(const struct bpred *p, struct bpred_path *path, uint
 	}
 	path->resteer = !l.known;
 	if (target)
-		indirect_path_push(path->path, ip, target);
+		indirect_path_push(&p->indirect, path->path, ip, target);
 	return target;
 }
 
@@ -475,6 +475,6 @@ uint64_t bpred_path_branch(const struct bpred *p, struct bpred_path *path, uint6
 		path->bubble = (uint8_t)(target ? bubble(p, place.level, flags) + lost : 0);
 	}
 	if (target)
-		indirect_path_push(path->path, ip, target);
+		indirect_path_push(&p->indirect, path->path, ip, target);
 	return target;
 }

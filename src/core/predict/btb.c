@@ -137,6 +137,7 @@ int indirect_init(struct indirect *p, const struct core_config *c, struct err *e
 			min, max);
 	p->tables = n;
 	p->entries_log2 = c->indirect_entries_log2;
+	p->own_bits = (uint8_t)c->indirect_own_bits;
 	for (uint32_t i = 0; i < n; i++) {
 		double length = n == 1 ? min : min * pow((double)max / min, (double)i / (n - 1));
 		unsigned branches = (unsigned)lround(length);

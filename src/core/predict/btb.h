@@ -120,6 +120,7 @@ struct indirect {
 	/* The path: 4 bits of each of the last 16 taken branches, 2 bits of the last 32, 1 bit of the last 64.  A
 	 * table with a history of L branches uses the shortest register that holds L. */
 	uint64_t path[3];
+	uint8_t  own_bits;	/* indirect.own_bits: 0, or how many of a branch's address make its bits of the path */
 	uint8_t  which[INDIRECT_TABLES];
 	uint64_t mask[INDIRECT_TABLES];
 	uint32_t lfsr;
@@ -134,15 +135,20 @@ uint64_t indirect_branch(struct indirect *p, uint64_t ip, uint64_t target, uint6
 /* Predicts with `path` as the history, and learns nothing. */
 uint64_t indirect_look(const struct indirect *p, const uint64_t path[3], uint64_t ip, uint64_t fallback);
 /* Adds a taken branch of any kind to the path. */
-static inline void indirect_path_push(uint64_t path[3], uint64_t ip, uint64_t target)
+static inline void indirect_path_push(const struct indirect *p, uint64_t path[3], uint64_t ip, uint64_t target)
 {
-	uint64_t in = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60;
-	path[0] = path[0] << 4 | in;
-	path[1] = path[1] << 2 | (in & 3);
-	path[2] = path[2] << 1 | in >> 3;
+	uint64_t four = (ip ^ target << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 60, two = four & 3, one = four >> 3;
+	if (p->own_bits) {
+		four = ip & ((1u << p->own_bits) - 1);
+		two = (four ^ four >> 2) & 3;
+		one = (two ^ two >> 1) & 1;
+	}
+	path[0] = path[0] << 4 | four;
+	path[1] = path[1] << 2 | two;
+	path[2] = path[2] << 1 | one;
 }
 static inline void indirect_push(struct indirect *p, uint64_t ip, uint64_t target)
 {
-	indirect_path_push(p->path, ip, target);
+	indirect_path_push(p, p->path, ip, target);
 }
 #endif

@@ -7,20 +7,14 @@
  *   call    a piece is LEAS LEAs and RET; two LEAs and a CALL for each piece follow one another
  *   chain   a piece is LEAS LEAs, a CALL to the next piece, and RET
  *   nop     a piece is LEAS NOPs of 8 bytes and a JNC to the next piece; the pieces follow one another in order
- * Prints the cycles of a piece in a round of about 4,000 pieces: the 1st, 5th, 20th and 50th percentile of all rounds.
- * A chain of ADDs before and after each round measures the frequency; rounds whose two chains differ by more than 1.2 %
- * do not count. (The least time of the rounds and the least of the chains may be of two frequencies: on a shared host
- * that made figures 1.25 times as large.)
+ * Prints the cycles of a piece in rounds of about 4,000 pieces, as beside.h says.
  * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
  * less 8,000 for the chains, is for 4000 / COUNT + 1 passes over COUNT pieces. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "beside.h"
 #include <string.h>
 #include <sys/mman.h>
-#include <x86intrin.h>
 
-enum { ROOM = 64 << 20, MOST = 8192, MOST_ROUNDS = 100000, PIECES = 4000, CHAIN = 4000 };
+enum { ROOM = 64 << 20, MOST = 8192, PIECES = 4000 };
 static unsigned char *at;
 
 static void put(const char *bytes, size_t count)
@@ -41,19 +35,6 @@ static void leas(long n)
 {
 	for (long i = 0; i < n; i++)
 		put(&"\x48\x8d\x40\x01\x48\x8d\x49\x01\x48\x8d\x52\x01\x48\x8d\x76\x01"[i % 4 * 4], 4);
-}
-
-static double chain_of_adds(void)
-{
-	const uint64_t begin = __rdtsc();
-	for (int i = 0; i < CHAIN / 200; i++)
-		__asm__ volatile(".rept 200\n\tadd %%rax, %%rax\n\t.endr" : : : "rax", "cc");
-	return (double)(__rdtsc() - begin);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
 int main(int argc, char **argv)
@@ -99,24 +80,17 @@ int main(int argc, char **argv)
 		}
 		put("\xc3", 1);
 	}
-	static double took[MOST_ROUNDS];
-	size_t rounds = 0;
+	static struct beside beside;
 	const long passes = PIECES / count + 1;
-	for (long round = 0; round < atol(argv[5]) && rounds < MOST_ROUNDS; round++) {
-		const double before = chain_of_adds();
+	for (long round = 0; round < atol(argv[5]); round++) {
+		const double before = beside_chain();
 		const uint64_t begin = __rdtsc();
 		for (long i = 0; i < passes; i++)
 			__asm__ volatile("clc\n\tcall *%0"
 				: : "r"(start) : "rax", "rcx", "rdx", "rsi", "cc", "memory");
 		const uint64_t end = __rdtsc();
-		const double after = chain_of_adds();
-		if (before < 1.012 * after && after < 1.012 * before)
-			took[rounds++] = (double)(end - begin) / (before + after) * 2 * CHAIN /
-				(double)(passes * count);
+		const double after = beside_chain();
+		beside_add(&beside, (double)(end - begin), (double)(passes * count), before, after);
 	}
-	if (!rounds)
-		return 1;
-	qsort(took, rounds, sizeof *took, by_value);
-	printf("%.2f %.2f %.2f %.2f\n", took[rounds / 100], took[rounds / 20], took[rounds / 5], took[rounds / 2]);
-	return 0;
+	return beside_print(&beside);
 }

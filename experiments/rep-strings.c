@@ -3,18 +3,14 @@
  *   cc -O2 -o rep-strings experiments/rep-strings.c
  *   rep-strings stosb|stosq|movsb|movsq COUNT LEAS IMULS ROUNDS
  * A round runs the instruction 100 times, each time with COUNT elements (at most 512) between the same lines of L1D,
- * LEAS independent LEAs and a chain of IMULS IMULs, in loops. Prints the cycles of one of the 100, the loop's included:
- * the 1st, 5th, 20th and 50th percentile of all rounds. A chain of ADDs before and after each round measures the
- * frequency; rounds whose two chains differ by more than 1.2 % do not count.
+ * LEAS independent LEAs and a chain of IMULS IMULs, in loops. Prints the cycles of one of the 100, those of the loop
+ * included, as beside.h says.
  * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
  * less 8,000 for the chains, is for 100 instructions. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "beside.h"
 #include <string.h>
-#include <x86intrin.h>
 
-enum { MOST = 512, MOST_ROUNDS = 100000, TIMES = 100, CHAIN = 4000 };
+enum { MOST = 512, TIMES = 100 };
 static char to[8 * MOST] __attribute__((aligned(4096))), from[8 * MOST + 2048] __attribute__((aligned(4096)));
 
 static inline void one(int kind, uint64_t count)
@@ -26,19 +22,6 @@ static inline void one(int kind, uint64_t count)
 	case 2: __asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(count) : : "memory"); break;
 	default: __asm__ volatile("rep movsq" : "+D"(d), "+S"(s), "+c"(count) : : "memory"); break;
 	}
-}
-
-static double chain_of_adds(void)
-{
-	const uint64_t begin = __rdtsc();
-	for (int i = 0; i < CHAIN / 200; i++)
-		__asm__ volatile(".rept 200\n\tadd %%rax, %%rax\n\t.endr" : : : "rax", "cc");
-	return (double)(__rdtsc() - begin);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
 int main(int argc, char **argv)
@@ -53,10 +36,9 @@ int main(int argc, char **argv)
 	}
 	const uint64_t count = (uint64_t)atol(argv[2]);
 	const long leas = atol(argv[3]), imuls = atol(argv[4]);
-	static double took[MOST_ROUNDS];
-	size_t rounds = 0;
-	for (long round = 0; round < atol(argv[5]) && rounds < MOST_ROUNDS; round++) {
-		const double before = chain_of_adds();
+	static struct beside beside;
+	for (long round = 0; round < atol(argv[5]); round++) {
+		const double before = beside_chain();
 		const uint64_t begin = __rdtsc();
 		for (int i = 0; i < TIMES; i++) {
 			one(kind, count);
@@ -66,13 +48,8 @@ int main(int argc, char **argv)
 				__asm__ volatile("imul %%r10, %%r10" : : : "r10", "cc");
 		}
 		const uint64_t end = __rdtsc();
-		const double after = chain_of_adds();
-		if (before < 1.012 * after && after < 1.012 * before)
-			took[rounds++] = (double)(end - begin) / (before + after) * 2 * CHAIN / TIMES;
+		const double after = beside_chain();
+		beside_add(&beside, (double)(end - begin), TIMES, before, after);
 	}
-	if (!rounds)
-		return 1;
-	qsort(took, rounds, sizeof *took, by_value);
-	printf("%.1f %.1f %.1f %.1f\n", took[rounds / 100], took[rounds / 20], took[rounds / 5], took[rounds / 2]);
-	return 0;
+	return beside_print(&beside);
 }

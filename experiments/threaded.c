@@ -3,21 +3,18 @@
  *   cc -O2 -o threaded experiments/threaded.c
  *   threaded HANDLERS LENGTH INCS ROUNDS [APART [SHIFT]]
  * Runs a program of LENGTH operations, each one of HANDLERS (1 to 512) at random, again and again, some 40,000
- * operations a round, and prints the cycles of an operation in the least round. A handler is MOV RAX, [RSI]; LEA RSI,
+ * operations a round, and prints the cycles of an operation, as beside.h says. A handler is MOV RAX, [RSI]; LEA RSI,
  * [RSI + 8]; INCS (at most 64) INCs of four registers in turn; JMP RAX. The distance between handlers is APART bytes or
  * a multiple of that; APART is a power of two from 1 to 4,096 (default 16). SHIFT moves the n-th by n * SHIFT bytes
  * modulo APART, so that the lowest bits of the addresses differ, as they do in real programs.
  * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
- * less 4,040 for the chain of ADDs, is for (40000 / (LENGTH + 1) + 1) * (LENGTH + 1) operations, rounded down inside
+ * less 8,080 for the chains of ADDs, is for (40000 / (LENGTH + 1) + 1) * (LENGTH + 1) operations, rounded down inside
  * the brackets. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "beside.h"
 #include <string.h>
 #include <sys/mman.h>
-#include <x86intrin.h>
 
-enum { MOST = 512, ROOM = 4 << 20, OPERATIONS = 40000, CHAIN = 4000 };
+enum { MOST = 512, ROOM = 4 << 20, OPERATIONS = 40000 };
 
 static unsigned char *at;
 
@@ -58,22 +55,19 @@ int main(int argc, char **argv)
 		random = random * 1103515245 + 12345;
 		program[i] = handler[(random >> 16) % (unsigned)handlers];
 	}
-	uint64_t cycle = UINT64_MAX, least = UINT64_MAX;
+	static struct beside beside;
 	const uint64_t times = (uint64_t)(OPERATIONS / (length + 1) + 1);
 	for (long round = 0; round < atol(argv[4]); round++) {
+		const double before = beside_chain();
 		const uint64_t begin = __rdtsc();
-		for (int i = 0; i < CHAIN / 200; i++)
-			__asm__ volatile(".rept 200\n\tadd %%rax, %%rax\n\t.endr" : : : "rax", "cc");
-		const uint64_t middle = __rdtsc();
 		uint64_t *from = program;
 		uint64_t n = times;
 		__asm__ volatile("mov %[p], %%rbx\n\tmov %[p], %%rsi\n\tmov (%%rsi), %%rax\n\tadd $8, %%rsi\n\t"
 			"call *%%rax" : "+D"(n), [p] "+d"(from) :
 			: "rax", "rbx", "rcx", "rsi", "r8", "r9", "memory", "cc");
 		const uint64_t end = __rdtsc();
-		cycle = middle - begin < cycle ? middle - begin : cycle;
-		least = end - middle < least ? end - middle : least;
+		const double after = beside_chain();
+		beside_add(&beside, (double)(end - begin), (double)(times * (uint64_t)(length + 1)), before, after);
 	}
-	printf("%.2f\n", (double)least * CHAIN / (double)cycle / (double)(times * (uint64_t)(length + 1)));
-	return 0;
+	return beside_print(&beside);
 }

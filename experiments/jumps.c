@@ -7,7 +7,7 @@
  *   call    a piece is LEAS LEAs and RET; two LEAs and a CALL for each piece follow one another
  *   chain   a piece is LEAS LEAs, a CALL to the next piece, and RET
  *   nop     a piece is LEAS NOPs of 8 bytes and a JNC to the next piece; the pieces follow one another in order
- * Prints the cycles of a piece in rounds of about 4,000 pieces, as beside.h says.
+ * Prints the cycles of a piece, as beside.h says. A round runs all pieces 4000 / COUNT + 1 times; COUNT is 2 to 8,192.
  * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
  * less 8,000 for the chains, is for 4000 / COUNT + 1 passes over COUNT pieces. */
 #include "beside.h"
@@ -43,7 +43,8 @@ int main(int argc, char **argv)
 		   fill = argc > 5 ? atol(argv[4]) : 0;
 	const char *kind = argc > 5 ? argv[1] : "";
 	const int nop = !strcmp(kind, "nop"), call = !strcmp(kind, "call"), chain = !strcmp(kind, "chain");
-	if (count < 2 || count > MOST || fill < 0 || apart < (nop ? 8 : 4) * fill + 11 || apart > ROOM / 2 / count ||
+	if (count < 2 || count > MOST || fill < 0 || fill > ROOM / 8 ||
+	    apart < (nop ? 8 : 4) * fill + 11 || apart > ROOM / 2 / count ||
 	    (!nop && !call && !chain && strcmp(kind, "jnc"))) {
 		fputs("usage: jumps jnc|call|chain|nop COUNT APART LEAS ROUNDS\n", stderr);
 		return 2;

@@ -8,7 +8,7 @@
  * a multiple of that; APART is a power of two from 1 to 4,096 (default 16). SHIFT moves the n-th by n * SHIFT bytes
  * modulo APART, so that the lowest bits of the addresses differ, as they do in real programs.
  * Under the model: run softpmu stat with two numbers of rounds. The difference in cycles, divided by that in rounds,
- * less 8,080 for the chains of ADDs, is for (40000 / (LENGTH + 1) + 1) * (LENGTH + 1) operations, rounded down inside
+ * less 8,000 for the chains of ADDs, is for (40000 / (LENGTH + 1) + 1) * (LENGTH + 1) operations, rounded down inside
  * the brackets. */
 #include "beside.h"
 #include <string.h>

@@ -4,8 +4,9 @@
  * Models: the uops ahead of the rounds go once.  MOVS and STOS with ascending neighbouring addresses go in
  * rounds of the uops in the uop table, up to rep.chunk_bytes each ("fast strings": Optimization Manual, "REP
  * Prefix and Data Movement"); the others go a round an iteration.  The instruction ends with its last uop.
- * rep.few_stores, rep.few_moves: STOS, and MOVS of more than a byte, of fewer elements go a round an element.  So many
- * elements are held back before anything goes.  With more, the start takes longer (rep.many_stores, rep.many_moves).
+ * rep.few_stores, rep.few_moves: STOS, and MOVS of more than a byte, of fewer elements than this take one round for
+ * each element.  The core holds that many elements back before it starts.  With more elements, the start takes longer
+ * (rep.many_stores, rep.many_moves).
  * While an instruction starts, the front end delivers nothing (rep.start); older instructions go on.
  * Leaves out: the read-for-ownership without data of long MOVS and STOS.
  */

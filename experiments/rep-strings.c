@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 	int kind = 0;
 	while (argc > 5 && kind < 4 && strcmp(argv[1], name[kind]))
 		kind++;
-	if (argc < 6 || kind == 4 || atol(argv[2]) < 0 || atol(argv[2]) > MOST) {
+	if (argc < 6 || kind == 4 || atol(argv[2]) < 0 || atol(argv[2]) > MOST || atol(argv[3]) < 0 ||
+	    atol(argv[4]) < 0) {
 		fputs("usage: rep-strings stosb|stosq|movsb|movsq COUNT LEAS IMULS ROUNDS\n", stderr);
 		return 2;
 	}

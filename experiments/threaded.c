@@ -29,7 +29,8 @@ int main(int argc, char **argv)
 	const int handlers = argc > 4 ? atoi(argv[1]) : 0, length = argc > 4 ? atoi(argv[2]) : 0;
 	const uintptr_t apart = argc > 5 ? strtoul(argv[5], NULL, 10) : 16,
 		shift = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
-	if (handlers < 1 || handlers > MOST || length < 1 || !apart || apart & (apart - 1) || apart > ROOM / MOST / 2) {
+	if (handlers < 1 || handlers > MOST || length < 1 || length > 1 << 24 || !apart || apart & (apart - 1) ||
+	    apart > ROOM / MOST / 2) {
 		fputs("usage: threaded HANDLERS LENGTH INCS ROUNDS [APART [SHIFT]]\n", stderr);
 		return 2;
 	}
